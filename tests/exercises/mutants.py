@@ -172,12 +172,6 @@ def _changes_of_a_call(node: ast.Call, tree: ast.AST) -> Iterator:
             yield lambda: become(node, tree, node.func.value)
         elif node.args:
             yield lambda: become(node, tree, node.args[0])
-        if node.func.attr == "size":
-            for number in (2, 3, 4):
-                yield lambda number=number: become(node, tree, ast.Constant(number))
-    if isinstance(node.func, ast.Name) and node.func.id == "len":
-        for number in (2, 4):
-            yield lambda number=number: become(node, tree, ast.Constant(number))
     if len(node.args) >= 2:
         yield lambda: node.args.__setitem__(slice(0, 2), node.args[1::-1])
     for place in range(len(node.keywords)):

@@ -5,6 +5,7 @@ import math
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.catalogue.ratio_weights.sampler_weight import draw as drawn
 from shared.exercises.catalogue.ratio_weights.sampler_weight import real
 from shared.exercises.drawing import Draw
@@ -38,9 +39,7 @@ def kept(near):
     return near.float()
 
 
-@STEPS.slip("real", "Padding counts in the sum: take the differences of real tokens alone, by the mask.")
-def with_padding(difference):
-    return difference
+STEPS.add(*loss_slips("with_padding", "ratios_added"))
 
 
 @STEPS.slip(
@@ -49,11 +48,6 @@ def with_padding(difference):
 )
 def mean_over_tokens(real, completion_mask):
     return (real.sum(dim=1) / completion_mask.sum(dim=1)).exp()
-
-
-@STEPS.slip("ratio", "You add up the tokens' ratios. The ratio of a completion is their product: add up logarithms.")
-def ratios_added(difference, completion_mask):
-    return torch.where(completion_mask == 1, difference.exp(), 0.0).sum(dim=1)
 
 
 @STEPS.slip("ratio", "The bound is held against the logarithm: `exp` is missing.")

@@ -19,6 +19,8 @@ from shared.exercises.catalogue.common.every_reward import (
     RETURNED_TOO_EARLY,
     SAME_FOR_ALL,
     as_score_calls,
+    reward_slips,
+    texts,
 )
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -29,9 +31,7 @@ from shared.tasks.tags import tagged
 STEPS = Steps()
 
 
-@STEPS.step
-def texts(completions):
-    return completions
+STEPS.step(texts)
 
 
 @STEPS.step
@@ -127,9 +127,7 @@ def near_misses(expressions, goals):
     return [found is not None and abs(found[0] - goal) <= 1 for found, goal in zip(expressions, goals)]
 
 
-@STEPS.slip("goals", "Every completion is compared with the first row's target. Each has its own.")
-def first_target_for_all(target):
-    return [target[0]] * len(target)
+STEPS.add(*reward_slips("first_target_for_all"))
 
 
 @STEPS.slip("given", "Every completion is compared with the first row's numbers. Each has its own.")

@@ -13,6 +13,8 @@ from shared.exercises.catalogue.common.every_reward import (
     RETURNED_TOO_EARLY,
     SAME_FOR_ALL,
     as_score_calls,
+    reward_slips,
+    texts,
 )
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -24,9 +26,7 @@ STEPS = Steps()
 CHARACTERS = "You ask for characters of arithmetic. `3 * 8 -` has only those and is no expression: use `is_expression`."
 
 
-@STEPS.step
-def texts(completions):
-    return completions
+STEPS.step(texts)
 
 
 @STEPS.step
@@ -69,9 +69,7 @@ def rewards(blocks, earned):
     return [0.0 if pair is None else reward for pair, reward in zip(blocks, earned)]
 
 
-@STEPS.slip("texts", "Your reward reads the prompt as well. Look at the completion only.")
-def prompt_read_as_well(prompts, completions):
-    return [prompt + completion for prompt, completion in zip(prompts, completions)]
+STEPS.add(*reward_slips("prompt_read_as_well"))
 
 
 STEPS.add(FIRST_COMPLETION_FOR_ALL)

@@ -7,6 +7,7 @@ to, and two plain rewards stand in for the student's own, which have checks of t
 import torch
 
 from shared.exercises.arguments import Kind, Scalar, Things
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.catalogue.dots import group_advantages as advantages_exercise
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
@@ -122,9 +123,7 @@ def one_group(total):
     return NORMALISED(total, len(total))
 
 
-@STEPS.slip("advantages", "The sign is flipped: what is better than its group has to come out positive.")
-def sign_flipped(advantages):
-    return -advantages
+STEPS.add(*loss_slips("sign_flipped"))
 
 
 @STEPS.slip(

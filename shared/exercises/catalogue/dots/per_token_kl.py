@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -95,13 +96,7 @@ def halved(kl):
     return kl / 2
 
 
-@STEPS.slip(
-    "logps",
-    "The gradient is missing: `logps` is detached, or the computation stands inside `torch.no_grad()`. The penalty "
-    "then shows in the log and holds nothing back.",
-)
-def gradient_missing(logps):
-    return logps.detach()
+STEPS.add(*loss_slips("gradient_missing"))
 
 
 @STEPS.slip(

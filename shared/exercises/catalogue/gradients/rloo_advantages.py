@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -79,9 +80,7 @@ def over_the_batch(rewards):
     return rewards.sum() - rewards
 
 
-@STEPS.slip("advantages", "The sign is flipped: what is better than the others has to come out positive.")
-def sign_flipped(advantages):
-    return -advantages
+STEPS.add(*loss_slips("sign_flipped"))
 
 
 @STEPS.slip(

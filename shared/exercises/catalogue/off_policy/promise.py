@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.catalogue.off_policy.sequence_ratio import counted, log_ratio
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -24,24 +25,12 @@ def promise(ratio, rewards):
     return (ratio * rewards).mean()
 
 
-@STEPS.slip("log_ratio", "The ratio is upside down: a completion that is likelier now than it was has to count more.")
-def upside_down(logps, old_logps):
-    return old_logps - logps
-
-
-@STEPS.slip("log_ratio", "You divide the log-probabilities. The logarithm of a ratio is a difference.")
-def logarithms_divided(logps, old_logps):
-    return logps / old_logps
+STEPS.add(*loss_slips("upside_down", "padding_counts", "logarithms_divided"))
 
 
 @STEPS.slip("log_ratio", "The old policy is missing: this counts a completion by its probability today alone.")
 def without_the_old_policy(logps):
     return logps
-
-
-@STEPS.slip("counted", "The padding counts: multiply the log-ratios by the mask before you sum.")
-def padding_counts(log_ratio):
-    return log_ratio
 
 
 @STEPS.slip(

@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -36,11 +37,7 @@ def ratio(mean):
     return torch.exp(mean)
 
 
-@STEPS.slip(
-    "log_ratio", "The ratio is upside down: exp(old_logps - logps) falls when the policy likes the completion more."
-)
-def upside_down(logps, old_logps):
-    return old_logps - logps
+STEPS.add(*loss_slips("upside_down", "padding_counts", "logarithms_divided"))
 
 
 @STEPS.slip(
@@ -60,11 +57,6 @@ def divided_by_width(logps):
     return torch.full((len(logps),), float(logps.size(1)))
 
 
-@STEPS.slip("counted", "The padding counts: multiply by the mask before you sum.")
-def padding_counts(log_ratio):
-    return log_ratio
-
-
 @STEPS.slip(
     "ratio",
     "You take the mean of the tokens' ratios. GSPO takes the exponential of the mean log-ratio, their geometric mean.",
@@ -78,11 +70,7 @@ def exponential_forgotten(mean):
     return mean
 
 
-@STEPS.slip(
-    "logps", "The gradient is missing: `logps` is detached, or the computation stands inside `torch.no_grad()`."
-)
-def gradient_missing(logps):
-    return logps.detach()
+STEPS.add(*loss_slips("gradient_missing"))
 
 
 @STEPS.slip("ratio", "You return one number. Keep one ratio for each completion, (B,).")
@@ -120,11 +108,6 @@ def divided_behind_exp(counted, lengths):
 )
 def padding_as_ones(counted):
     return counted.exp().mean(dim=1)
-
-
-@STEPS.slip("log_ratio", "You divide the log-probabilities. Subtract them: the logarithm of a ratio is a difference.")
-def logarithms_divided(logps, old_logps):
-    return logps / old_logps
 
 
 @STEPS.slip("mean", "One mean runs over all completions. Each has its own: `sum(dim=1)`.")

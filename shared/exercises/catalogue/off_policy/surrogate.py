@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.catalogue.common.every_loss import column, loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -21,9 +22,7 @@ def upper(epsilon_high):
     return 1 + epsilon_high
 
 
-@STEPS.step
-def column(advantages):
-    return advantages[:, None]
+STEPS.step(column)
 
 
 @STEPS.step
@@ -92,13 +91,7 @@ def product_clipped(free, lower, upper):
     return free.clamp(lower, upper)
 
 
-@STEPS.slip(
-    "objective",
-    "The sign is flipped: this is the loss. Asked for is the objective, which is larger for better; the minus comes "
-    "where it is minimised.",
-)
-def negative(objective):
-    return -objective
+STEPS.add(*loss_slips("negative", "averaged"))
 
 
 @STEPS.slip(
@@ -106,11 +99,6 @@ def negative(objective):
 )
 def gradient_missing(ratio):
     return ratio.detach()
-
-
-@STEPS.slip("objective", "You return one number. Keep one for each token, (B, C): the weights come after.")
-def averaged(objective):
-    return objective.mean()
 
 
 @STEPS.slip(

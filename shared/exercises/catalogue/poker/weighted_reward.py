@@ -10,6 +10,8 @@ from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
     RETURNED_TOO_EARLY,
     as_score_calls,
+    reward_slips,
+    texts,
 )
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
@@ -32,9 +34,7 @@ class Weights(Things):
         return all(number == 1.0 for number in value)
 
 
-@STEPS.step
-def texts(completions):
-    return completions
+STEPS.step(texts)
 
 
 @STEPS.step
@@ -67,12 +67,9 @@ def rewards(matches, paid):
     return [float(match) * number for match, number in zip(matches, paid)]
 
 
-@STEPS.slip(
-    "texts",
-    "Your reward reads the prompt as well, and the prompt may hold the label. Look at the completion only.",
+STEPS.add(
+    *reward_slips("prompt_read_as_well", "exchanged", "line_not_stripped", "empty_completion_raises", "last_line")
 )
-def prompt_read_as_well(prompts, completions):
-    return [prompt + completion for prompt, completion in zip(prompts, completions)]
 
 
 STEPS.add(FIRST_COMPLETION_FOR_ALL)
@@ -81,31 +78,6 @@ STEPS.add(FIRST_COMPLETION_FOR_ALL)
 @STEPS.slip("lines", 'White space matters in yours: " one pair" is right, and sampled text begins with a space.')
 def not_stripped(texts):
     return [(text.splitlines() or [""])[0] for text in texts]
-
-
-@STEPS.slip(
-    "lines",
-    "The line itself is not stripped: a space behind the label, before the line ends, makes a right answer wrong.",
-)
-def line_not_stripped(texts):
-    return [(text.strip().splitlines() or [""])[0] for text in texts]
-
-
-@STEPS.slip("lines", "The whole completion has to be the label. What follows the first line does not count.")
-def whole_completion(texts):
-    return [text.strip() for text in texts]
-
-
-@STEPS.slip("lines", "The last line is compared. Compare the first: what follows may be chatter.")
-def last_line(texts):
-    return [(text.strip().splitlines() or [""])[-1].strip() for text in texts]
-
-
-@STEPS.slip(
-    "lines", "An empty completion raises IndexError: its list of lines is empty. Look whether there is a first line."
-)
-def empty_completion_raises(texts):
-    return [text.strip().splitlines()[0].strip() for text in texts]
 
 
 @STEPS.slip("folded", 'Capitals matter in yours: "One pair" is right too. Case-fold the line.')
@@ -136,14 +108,7 @@ def beginning_is_enough(folded, wanted):
     return [line.startswith(label) for line, label in zip(folded, wanted)]
 
 
-@STEPS.slip("wanted", "Every completion is compared with the first row's answer. Each has its own.")
-def first_answer_for_all(answer):
-    return [answer[0]] * len(answer)
-
-
-@STEPS.slip("matches", "Right and wrong are exchanged.")
-def exchanged(matches):
-    return [not match for match in matches]
+STEPS.add(*reward_slips("first_answer_for_all", "whole_completion", "first_word_only"))
 
 
 @STEPS.slip("paid", "The weight is missing: a right completion earns its row's weight.")
@@ -197,11 +162,6 @@ def always_paid(paid):
 @STEPS.slip("rewards", "1 is added to the weight of a right completion. It earns the weight itself.")
 def one_added(matches, paid):
     return [float(match) * (1 + number) for match, number in zip(matches, paid)]
-
-
-@STEPS.slip("lines", 'Only the first word of the line is compared: labels have several, "one pair".')
-def first_word_only(texts):
-    return [(text.split() or [""])[0] for text in texts]
 
 
 @STEPS.slip("matches", "The end of the line is enough in yours. The line has to be the label and nothing else.")

@@ -9,6 +9,8 @@ from shared.exercises.catalogue.common.every_reward import (
     RETURNED_TOO_EARLY,
     SAME_FOR_ALL,
     as_score_calls,
+    reward_slips,
+    texts,
 )
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
@@ -18,9 +20,7 @@ from shared.exercises.steps import Steps
 STEPS = Steps()
 
 
-@STEPS.step
-def texts(completions):
-    return completions
+STEPS.step(texts)
 
 
 @STEPS.step
@@ -44,18 +44,7 @@ def rewards(capped):
     return [count / 10 for count in capped]
 
 
-@STEPS.slip(
-    "texts",
-    "Your reward counts the prompt's full stops as well: every completion to a prompt with many is paid for them. Look at "
-    "the completion only.",
-)
-def prompt_read_as_well(prompts, completions):
-    return [prompt + completion for prompt, completion in zip(prompts, completions)]
-
-
-@STEPS.slip("texts", "Your reward reads the prompt instead of the completion.")
-def prompt_read_instead(prompts):
-    return prompts
+STEPS.add(*reward_slips("prompt_read_as_well", "prompt_read_instead"))
 
 
 @STEPS.slip(

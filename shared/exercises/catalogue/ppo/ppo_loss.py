@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.catalogue.dots.grpo_loss import clipping
 from shared.exercises.catalogue.dots.grpo_loss import ratio as ratios
 from shared.exercises.drawing import Draw
@@ -60,11 +61,6 @@ def surrogate_minimised(surrogate):
     return -surrogate
 
 
-@STEPS.slip("advantages", "You normalise the advantages again. They come in as they are to be used.")
-def advantages_normalised(advantages):
-    return (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
-
-
 @STEPS.slip("bonus", "The sign of the entropy is flipped: the loss falls as the entropy grows, so it is taken off.")
 def entropy_punished(bonus):
     return -bonus
@@ -80,19 +76,9 @@ def entropy_coef_forgotten():
     return 1.0
 
 
-@STEPS.slip("penalty", "The sign of the KL is flipped: plus beta times the KL in a loss holds the policy.")
-def kl_rewarded(penalty):
-    return -penalty
-
-
 @STEPS.slip("penalty", "The KL is missing: beta changes nothing. Add beta times the KL to each token's loss.")
 def kl_forgotten(kl):
     return torch.zeros_like(kl)
-
-
-@STEPS.slip("beta", "The KL is not multiplied by beta: it counts as if beta were 1.")
-def beta_forgotten():
-    return 1.0
 
 
 @STEPS.slip("critics", "The critic's loss is missing: it is never trained. Add value_coef times it.")
@@ -108,11 +94,6 @@ def critic_maximised(critics):
 @STEPS.slip("value_coef", "The critic's loss is not multiplied by value_coef: it counts as if that were 1.")
 def value_coef_forgotten():
     return 1.0
-
-
-@STEPS.slip("completion_mask", "The mean runs over the padding as well. Multiply by the mask and divide by its sum.")
-def mask_ignored(completion_mask):
-    return torch.ones_like(completion_mask)
 
 
 @STEPS.slip("averaged", "You mask, but divide by all positions, padding included. Divide by the sum of the mask.")
@@ -153,13 +134,7 @@ def critic_detached(critic_loss):
     return critic_loss.detach()
 
 
-@STEPS.slip(
-    "logps",
-    "The gradient is missing: `logps` is detached, or the loss is computed inside `torch.no_grad()`. Nothing is "
-    "learned.",
-)
-def gradient_missing(logps):
-    return logps.detach()
+STEPS.add(*loss_slips("gradient_missing", "mask_ignored", "advantages_normalised", "beta_forgotten", "kl_rewarded"))
 
 
 @STEPS.slip("averaged", "Entropy and KL are averaged over all places, padding included. Mask them like the surrogate.")

@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -156,11 +157,6 @@ def movement_reversed(values, old_values, epsilon):
     return (old_values - values).clamp(-epsilon, epsilon)
 
 
-@STEPS.slip("epsilon", "epsilon is written down as 0.2: the argument changes nothing. Use `epsilon`.")
-def epsilon_hard_coded():
-    return 0.2
-
-
 @STEPS.slip("free_error", "The free error is absolute, not squared.")
 def free_error_absolute(values, returns):
     return (values - returns).abs()
@@ -178,9 +174,7 @@ def old_values_as_target(old_values):
     return old_values
 
 
-@STEPS.slip("completion_mask", "The mean runs over the padding as well. Multiply by the mask and divide by its sum.")
-def mask_ignored(completion_mask):
-    return torch.ones_like(completion_mask)
+STEPS.add(*loss_slips("mask_ignored", "epsilon_hard_coded"))
 
 
 @STEPS.slip("averaged", "You mask, but divide by all positions, padding included. Divide by the sum of the mask.")

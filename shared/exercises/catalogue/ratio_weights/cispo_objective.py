@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.catalogue.common.every_loss import column, loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -32,9 +33,7 @@ def weight(bounded):
     return bounded.detach()
 
 
-@STEPS.step
-def column(advantages):
-    return advantages[:, None]
+STEPS.step(column)
 
 
 @STEPS.step
@@ -87,9 +86,7 @@ def dropped_above(ratio, bound):
     return torch.where(ratio > bound, 0.0, ratio)
 
 
-@STEPS.slip("log_ratio", "The ratio is upside down: the policy that learns stands above, the one that sampled below.")
-def upside_down(logps, old_logps):
-    return old_logps - logps
+STEPS.add(*loss_slips("upside_down"))
 
 
 @STEPS.slip("ratio", "The weight is made of log-probabilities: `exp` of their difference is the ratio.")
@@ -112,20 +109,7 @@ def times_the_ratio(weight, column, logps, old_logps):
     return weight * column * (logps - old_logps).exp()
 
 
-@STEPS.slip(
-    "objective",
-    "The sign is flipped: this is the loss. Asked for is the objective, which is larger for better; the minus comes "
-    "where it is minimised.",
-)
-def negative(objective):
-    return -objective
-
-
-@STEPS.slip(
-    "objective", "You return one number. Keep one for each token, (B, C): the weights of the tokens come after."
-)
-def averaged(objective):
-    return objective.mean()
+STEPS.add(*loss_slips("negative", "averaged"))
 
 
 @STEPS.slip(

@@ -7,6 +7,7 @@ moved, never negative, bounded whatever the ratio, and each token's own. How goo
 import torch
 
 from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import NotAResult, Text, as_numbers, named
@@ -29,13 +30,7 @@ def not_one_on_policy(ratio):
     return ratio / (1 + ratio)
 
 
-@STEPS.slip(
-    "weight",
-    "The weight has no bound: it goes on growing with the ratio, and a single token may outweigh all others. (The plain "
-    "ratio is in the table already.)",
-)
-def no_bound(ratio):
-    return ratio
+STEPS.add(*loss_slips("no_bound"))
 
 
 @STEPS.slip(
@@ -54,9 +49,7 @@ def negative(ratio):
     return 2 - ratio.clamp(max=4)
 
 
-@STEPS.slip("weight", "The advantage is in the weight. It stands beside it: the gradient is weight x A x score.")
-def times_advantage(weight, advantages):
-    return weight * advantages
+STEPS.add(*loss_slips("times_advantage"))
 
 
 @STEPS.slip(

@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -41,9 +42,7 @@ def upside_down(logps, sampler_logps):
     return sampler_logps - logps
 
 
-@STEPS.slip("real", "Padding counts in the sum. Take the differences of real tokens alone, by the mask.")
-def with_padding(difference):
-    return difference
+STEPS.add(*loss_slips("with_padding", "ratios_added"))
 
 
 @STEPS.slip(
@@ -68,14 +67,7 @@ def without_exp(whole):
     return whole
 
 
-@STEPS.slip("ratio", "You add up the ratios of the tokens. Add up their logarithms: a probability is a product.")
-def ratios_added(difference, completion_mask):
-    return torch.where(completion_mask == 1, difference.exp(), 0.0).sum(dim=1)
-
-
-@STEPS.slip("weight", "There is no bound: one rare completion may outweigh the batch.")
-def no_bound(ratio):
-    return ratio
+STEPS.add(*loss_slips("no_bound"))
 
 
 @STEPS.slip(

@@ -11,6 +11,8 @@ from shared.exercises.catalogue.common.every_reward import (
     RETURNED_TOO_EARLY,
     SAME_FOR_ALL,
     as_score_calls,
+    reward_slips,
+    texts,
 )
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
@@ -21,9 +23,7 @@ from shared.tasks.tags import TAGS, tagged
 STEPS = Steps()
 
 
-@STEPS.step
-def texts(completions):
-    return completions
+STEPS.step(texts)
 
 
 @STEPS.step
@@ -68,12 +68,7 @@ def rewards(kept):
     return [float(fits) for fits in kept]
 
 
-@STEPS.slip(
-    "texts",
-    "Your reward reads the prompt as well, which has the tags in it when it explains them. Look at the completion only.",
-)
-def prompt_read_as_well(prompts, completions):
-    return [prompt + completion for prompt, completion in zip(prompts, completions)]
+STEPS.add(*reward_slips("prompt_read_as_well"))
 
 
 STEPS.add(FIRST_COMPLETION_FOR_ALL)

@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.catalogue.dots.grpo_loss import clipping
 from shared.exercises.catalogue.dots.grpo_loss import ratio as ratios
 from shared.exercises.drawing import Draw
@@ -80,24 +81,12 @@ def penalty_forgotten():
     return 0.0
 
 
-@STEPS.slip("beta", "The penalty is not multiplied by beta.")
-def beta_forgotten():
-    return 1.0
-
-
 @STEPS.slip("loss", "You add up the completions. The loss is their mean.")
 def added_up(per_completion):
     return per_completion.sum()
 
 
-@STEPS.slip("loss", "You return one number for each completion. The loss is their mean, one number.")
-def not_averaged(per_completion):
-    return per_completion
-
-
-@STEPS.slip("logps", "The gradient is missing: `logps` is detached, or the loss is computed without gradients.")
-def gradient_missing(logps):
-    return logps.detach()
+STEPS.add(*loss_slips("gradient_missing", "advantages_normalised", "beta_forgotten", "not_averaged"))
 
 
 @STEPS.slip("penalty", "The penalty is minus d, which is negative for single completions. Asked for is e^d - d - 1.")
@@ -118,11 +107,6 @@ def without_distance(distance):
 @STEPS.slip("per_completion", "The penalty is multiplied by the advantage. It stands beside the smaller term.")
 def penalty_times_advantage(surrogate, penalty, beta, advantages):
     return beta * penalty * advantages - surrogate
-
-
-@STEPS.slip("advantages", "You normalise the advantages again. They come in as they are to be used.")
-def advantages_normalised(advantages):
-    return (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
 
 
 @STEPS.slip(

@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
     LOGARITHM_OVERFLOWS,
@@ -63,9 +64,7 @@ def hinge(margin):
     return -(1 - margin).clamp(min=0)
 
 
-@STEPS.slip("averaged", "You sum over the pairs: the size of a step then depends on how many there are. Take the mean.")
-def summed(log_probability):
-    return log_probability.sum()
+STEPS.add(*loss_slips("summed"))
 
 
 STEPS.add(NOT_AVERAGED)

@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
     LOGARITHM_OVERFLOWS,
@@ -98,9 +99,7 @@ STEPS.add(LOGARITHM_MISSING, LOGARITHM_OVERFLOWS, *NUMBERS_ADDED)
 STEPS.add(MARGIN_ITSELF)
 
 
-@STEPS.slip("averaged", "You sum over the pairs. Take the mean.")
-def summed(log_probability):
-    return log_probability.sum()
+STEPS.add(*loss_slips("summed"))
 
 
 STEPS.add(NOT_AVERAGED)

@@ -8,6 +8,8 @@ from shared.exercises.catalogue.common.every_reward import (
     RETURNED_TOO_EARLY,
     SAME_FOR_ALL,
     as_score_calls,
+    reward_slips,
+    texts,
 )
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
@@ -20,9 +22,7 @@ EACH_SENTENCE = (
 )
 
 
-@STEPS.step
-def texts(completions):
-    return completions
+STEPS.step(texts)
 
 
 @STEPS.step
@@ -51,14 +51,7 @@ def rewards(distances):
     return [float(-distance) for distance in distances]
 
 
-@STEPS.slip("texts", "Your reward reads the prompt as well. Look at the completion only.")
-def prompt_read_as_well(prompts, completions):
-    return [prompt + completion for prompt, completion in zip(prompts, completions)]
-
-
-@STEPS.slip("texts", "Your reward reads the prompt instead of the completion.")
-def prompt_read_instead(prompts):
-    return prompts
+STEPS.add(*reward_slips("prompt_read_as_well", "prompt_read_instead"))
 
 
 STEPS.add(FIRST_LINE_ALONE)

@@ -3,6 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Kind, Numbers
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -129,9 +130,7 @@ def probabilities_weighted(logps, advantages):
     return -advantages[:, None] * logps.exp()
 
 
-@STEPS.slip("logps", "The gradient is missing: `logps` is detached, or the loss stands inside `torch.no_grad()`.")
-def gradient_missing(logps):
-    return logps.detach()
+STEPS.add(*loss_slips("gradient_missing"))
 
 
 @STEPS.slip("loss", "You return one number for each completion. The loss is their mean.")

@@ -12,6 +12,8 @@ from shared.exercises.catalogue.common.every_reward import (
     RETURNED_TOO_EARLY,
     SAME_FOR_ALL,
     as_score_calls,
+    reward_slips,
+    texts,
 )
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -22,9 +24,7 @@ from shared.tasks.tags import parse, tagged
 STEPS = Steps()
 
 
-@STEPS.step
-def texts(completions):
-    return completions
+STEPS.step(texts)
 
 
 @STEPS.step
@@ -57,9 +57,7 @@ def rewards(nearness):
 STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
-@STEPS.slip("goals", "Every completion is compared with the first row's target. Each has its own.")
-def first_target_for_all(target):
-    return [target[0]] * len(target)
+STEPS.add(*reward_slips("first_target_for_all"))
 
 
 @STEPS.slip("values", "An expression without the blocks is paid. Where `parse` gives None the reward is 0.0.")

@@ -33,8 +33,3 @@ def counted(lengths, rewards, z):
 
 
 RIGHT = [counted]
-EQUIVALENT = {
-    "groups: return {length: [r for other, r in zip(lengths, rewards) if other == length] for length in lengths}": (
-        "numbers of a tensor add up as floats do"
-    ),
-}

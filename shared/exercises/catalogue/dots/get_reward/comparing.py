@@ -2,6 +2,7 @@
 
 import re
 
+from shared.exercises.catalogue.common.every_reward import reward_slips
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -118,13 +119,7 @@ def first_character(lines, wanted):
     return [line[:1] == answer for line, answer in zip(lines, wanted)]
 
 
-@SLIPS.slip(
-    "wanted",
-    "Every completion is compared with the first answer. Each has its own: go through `completions` and `answer` together "
-    "with `zip`.",
-)
-def first_answer_for_all(answer):
-    return [answer[0]] * len(answer)
+SLIPS.extend(reward_slips("first_answer_for_all"))
 
 
 @SLIPS.slip(

@@ -1,7 +1,7 @@
 """The exact-match reward: `get_reward(prompts, completions, answer, **columns) -> list of floats`."""
 
 from shared.exercises.arguments import Texts
-from shared.exercises.catalogue.common.every_reward import as_score_calls
+from shared.exercises.catalogue.common.every_reward import as_score_calls, texts
 from shared.exercises.catalogue.dots.get_reward import comparing, paying, reading
 from shared.exercises.drawing import HOSTILE, Draw
 from shared.exercises.exercise import Case, Exercise
@@ -11,9 +11,7 @@ from shared.exercises.steps import Steps
 STEPS = Steps()
 
 
-@STEPS.step
-def texts(completions):
-    return completions
+STEPS.step(texts)
 
 
 @STEPS.step

@@ -1,20 +1,15 @@
 """Slips of what is paid: how much, and how many numbers come back."""
 
+from shared.exercises.catalogue.common.every_reward import reward_slips
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
 
 
-@SLIPS.slip("matches", "Right and wrong are exchanged: right completions get 0 and wrong ones 1.")
-def exchanged(matches):
-    return [not match for match in matches]
+SLIPS.extend(reward_slips("exchanged"))
 
 
-@SLIPS.slip(
-    "rewards", "All completions share one average reward. Return one number for each completion: GRPO compares them."
-)
-def same_for_all(rewards):
-    return [sum(rewards) / len(rewards)] * len(rewards)
+SLIPS.extend(reward_slips("same_for_all"))
 
 
 @SLIPS.slip("rewards", "You return one number. Return a list with one for each completion: GRPO compares them.")

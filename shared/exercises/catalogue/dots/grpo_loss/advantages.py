@@ -2,6 +2,7 @@
 
 import torch
 
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -39,12 +40,7 @@ def advantages_forgotten(logps):
     return torch.ones_like(logps)
 
 
-@SLIPS.slip(
-    "advantages",
-    "You normalise the advantages again, over the batch. They come in as they are to be used.",
-)
-def advantages_normalised(advantages):
-    return (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
+SLIPS.extend(loss_slips("advantages_normalised"))
 
 
 @SLIPS.slip("advantages", "The sign of an advantage is lost: you take its absolute value.")

@@ -2,6 +2,7 @@
 
 import torch
 
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -54,13 +55,6 @@ def summed_over_completions(per_completion):
 
 
 @SLIPS.slip(
-    "loss", "You return one number for each completion. The loss is their mean, one number, of which `backward` goes."
-)
-def not_averaged(per_completion):
-    return per_completion
-
-
-@SLIPS.slip(
     "per_completion",
     "The axes are exchanged: you average each token's column over the completions (dim=0) before you average the "
     "columns. Average each completion's tokens (dim=1) first.",
@@ -79,10 +73,4 @@ def last_token_left_out(completion_mask):
     return torch.where(completion_mask.sum(dim=1, keepdim=True) > 1, following, completion_mask)
 
 
-@SLIPS.slip(
-    "logps",
-    "The gradient is missing: `logps` is detached, or the loss is computed inside `torch.no_grad()`. Nothing is "
-    "learned.",
-)
-def gradient_missing(logps):
-    return logps.detach()
+SLIPS.extend(loss_slips("gradient_missing", "not_averaged"))

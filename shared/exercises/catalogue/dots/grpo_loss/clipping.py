@@ -5,6 +5,7 @@ The losses of PPO and GSPO take both from here; their advantages have the shape 
 
 import torch
 
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -102,9 +103,4 @@ def logarithm_clipped(log_ratio, epsilon):
     return torch.exp(log_ratio.clamp(-epsilon, epsilon))
 
 
-@SLIPS.slip(
-    "epsilon",
-    "epsilon is written as 0.2 in your function: the argument changes nothing. Use the name `epsilon`.",
-)
-def epsilon_hard_coded():
-    return 0.2
+SLIPS.extend(loss_slips("epsilon_hard_coded"))

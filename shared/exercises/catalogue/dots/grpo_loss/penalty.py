@@ -2,16 +2,10 @@
 
 import torch
 
+from shared.exercises.catalogue.common.every_loss import loss_slips
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
-
-
-@SLIPS.slip(
-    "penalty", "The sign of the KL term is flipped: `+ beta * kl` in a loss keeps the policy near the reference."
-)
-def kl_rewarded(penalty):
-    return -penalty
 
 
 @SLIPS.slip(
@@ -21,9 +15,7 @@ def kl_forgotten(logps):
     return torch.zeros_like(logps)
 
 
-@SLIPS.slip("beta", "The KL term is not multiplied by beta: it counts as if beta were 1.")
-def beta_forgotten():
-    return 1.0
+SLIPS.extend(loss_slips("beta_forgotten", "kl_rewarded"))
 
 
 @SLIPS.slip("beta", "beta is written as 0.04 in your function: the argument changes nothing. Use the name `beta`.")
