@@ -9,9 +9,8 @@ import torch
 import yaml
 
 from shared.exercises.catalogue import EXERCISES
-from shared.trajectory import Trajectory
 from tests.conftest import few_of
-from tests.exercises.traits import FORM, constant_traits, of_numbers, of_texts, of_walks
+from tests.exercises.traits import FORM, constant_traits, of_numbers, of_texts
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 EXCUSED = yaml.safe_load((Path(__file__).parent / "constants.yml").read_text(encoding="utf-8"))
@@ -40,7 +39,7 @@ def test_no_reason_outlives_what_it_was_for():
 
 
 def test_a_terminal_state_that_is_always_the_last_is_found():
-    """The traits see what they are about: order, place of the largest, signs, neighbours, capitals, "0", walks."""
+    """The traits see what they are about: order, place of the largest, signs, neighbours, capitals, "0"."""
     assert dict(of_numbers(torch.tensor([0.0, 1.0, 3.0]))) == {
         "has a number below 0": False,
         "has a number above 0": True,
@@ -52,12 +51,3 @@ def test_a_terminal_state_that_is_always_the_last_is_found():
         "has its largest last": True,
     }
     assert dict(of_texts(["Puppy", "0"])) == {"has an empty text": False, "has capitals": True, "has a 0 alone": True}
-    walks = [Trajectory([(0, 0, 1), (1, 0, 0)]), Trajectory([(0, 0, 2)])]
-    assert dict(of_walks(walks)) == {
-        "has a walk of one step": True,
-        "begins in state 0": True,
-        "comes back to a state": True,
-        "ends in its largest state": False,
-        "has walks of different length": True,
-        "has walks that all begin alike": True,
-    }

@@ -14,7 +14,6 @@ import torch
 
 from shared.exercises.arguments import AXES, Kind, Scalar, Size, lengths
 from shared.exercises.exercise import Case, Exercise
-from shared.trajectory import Trajectory
 
 Trait = tuple[str, object]  # what is asked, and the answer: True or False, or how many
 FORM = "form: "  # begins traits that are no fault by themselves: an argument may have one type and one number of axes
@@ -65,8 +64,6 @@ def of_value(value) -> Iterator[Trait]:
         yield FORM + "is whole", float(value).is_integer()
     elif isinstance(value, str):
         yield from of_texts([value])
-    elif isinstance(value, Trajectory):
-        yield from of_walks([value])
     elif isinstance(value, list) and value:
         yield from of_list(value)
     elif isinstance(value, dict) or is_dataclass(value):
@@ -77,12 +74,9 @@ def of_list(items: list) -> Iterator[Trait]:
     """Traits of a list: its length, doubles, order, and those of what it holds."""
     yield "length", len(items)
     yield "has one item", len(items) == 1
-    if len(items) > 1 and not isinstance(items[0], Trajectory):
+    if len(items) > 1:
         yield "has equal neighbours", any(one == other for one, other in zip(items, items[1:]))
-    if all(isinstance(item, Trajectory) for item in items):
-        yield from of_walks(items)
-    else:
-        yield from of_parts(items)
+    yield from of_parts(items)
 
 
 def of_parts(value) -> Iterator[Trait]:
@@ -105,7 +99,7 @@ def parts_of(value, path: str = "") -> dict[str, list]:
     """The numbers and texts inside, by the names of their columns: "weight" of rows, "1" of the second of each pair."""
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return {path: [value]}
-    if is_dataclass(value) and not isinstance(value, Trajectory):
+    if is_dataclass(value):
         inside = {field.name: getattr(value, field.name) for field in fields(value)}.items()
     elif isinstance(value, dict) and not all(isinstance(key, str) for key in value):
         inside = [("keys", list(value)), ("values", list(value.values()))]
@@ -172,17 +166,6 @@ def of_texts(texts: list[str]) -> Iterator[Trait]:
     yield "has capitals", any(text != text.lower() for text in texts)
     if any(text.strip().isascii() and text.strip().isdigit() for text in texts):
         yield "has a 0 alone", any(text.strip() == "0" for text in texts)
-
-
-def of_walks(walks: list[Trajectory]) -> Iterator[Trait]:
-    states = [walk.states().tolist() for walk in walks]
-    yield "has a walk of one step", any(len(walk) == 2 for walk in states)
-    yield "begins in state 0", states[0][0] == 0
-    yield "comes back to a state", any(len(set(walk)) < len(walk) for walk in states)
-    yield "ends in its largest state", all(walk[-1] == max(walk) for walk in states)
-    if len(walks) > 1:
-        yield "has walks of different length", len({len(walk) for walk in states}) > 1
-        yield "has walks that all begin alike", len({walk[0] for walk in states}) == 1
 
 
 def of_sizes(exercise: Exercise, case: Case) -> Iterator[Trait]:

@@ -1,6 +1,6 @@
-"""Small worlds and walks in them, drawn and made smaller: what the exercises of inverse reinforcement learning get."""
+"""Small worlds, drawn and made smaller: what the exercises of inverse reinforcement learning get."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,6 @@ import numpy as np
 from shared.exercises.arguments import Kind
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case
-from shared.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
@@ -52,20 +51,6 @@ class Start(Kind):
         return False
 
 
-@dataclass(frozen=True)
-class Walks(Kind):
-    """One walk, or a list of them, shown by the states that they visit."""
-
-    def shape(self, value) -> Sequence[int]:
-        return (len(value),)
-
-    def amount(self, value) -> int:
-        return sum(len(walk.states()) for walk in (value if isinstance(value, list) else [value]))
-
-    def is_plain(self, value) -> bool:
-        return False
-
-
 def is_certain(probabilities: np.ndarray) -> bool:
     """True if nothing is left to luck."""
     return bool(np.isin(probabilities, (0.0, 1.0)).all())
@@ -104,17 +89,6 @@ def drawn_share(draw: Draw, count: int) -> np.ndarray:
     for _ in range(draw.choice([1, 4])):
         shares[draw.randrange(count)] += 1
     return shares / shares.sum()
-
-
-def drawn_walk(draw: Draw, S: int) -> Trajectory:
-    """A walk of one to four steps among S states, now and then standing still or coming back."""
-    states = [draw.randrange(S) for _ in range(draw.size() + 1)]
-    return walk_through(*states)
-
-
-def walk_through(*states: int) -> Trajectory:
-    """The walk through these states, by action 0 each time."""
-    return Trajectory(np.array([(here, 0, there) for here, there in zip(states, states[1:])]))
 
 
 def corridor(S: int, A: int = 1) -> dict:
