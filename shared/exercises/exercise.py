@@ -16,7 +16,7 @@ from shared.exercises.steps import Slip, Steps
 
 Case = dict
 LONG = 300  # how much longer one size of a long case is: more rows than a notebook hands over, or than a byte counts
-MOST_LONG = 3  # long cases: one for each of the first sizes that are drawn
+MOST_LONG = 3  # long cases: one for each of the first sizes that are drawn, and a fourth of all at the most
 LOUD, LOUDER, QUIET = (
     4,
     30,
@@ -87,25 +87,20 @@ class Exercise:
         """
         chance = Draw(f"{self.function} {seed}")
         drawn = [self._drawn(chance) for _ in range(self.draws)]
+        sizes = min(chance.asked, MOST_LONG, self.draws // 4)
         drawn[1 : 1 + len(self.ranks)] = [self._of_rank(case, rank) for case, rank in zip(drawn[1:], self.ranks)]
         changes = (self._in_doubles, self._loud, self._quiet, self._tied, self._alike)
         for place in range(1, len(changes) * (1 + self.draws // 30) + 1):
             if place < len(drawn) - len(self.ranks):
                 drawn[-place] = self._changed(drawn[-place], changes[place % len(changes)])
         if drawn:
-            sizes = chance.asked
             chance.is_wide = True
             drawn[0] = self._drawn(chance)
             chance.is_wide = False
-            drawn += [self._long(chance, place, self.long) for place in range(1, min(sizes, MOST_LONG) + 1)]
+        for place in range(1, min(sizes, len(drawn) - 1 - len(self.ranks)) + 1):
+            chance.longer = (place, self.long)
+            drawn[len(self.ranks) + place] = self._drawn(chance)
         return [*self.boundary(), *drawn]
-
-    def _long(self, chance: Draw, place: int, more: int) -> Case:
-        """A drawn case of which one size, the first or another, is longer by so much."""
-        chance.longer = (place, more)
-        case = self._drawn(chance)
-        chance.longer = (0, 0)
-        return case
 
     def _changed(self, case: Case, change: Callable[[str, Kind, Case], object]) -> Case:
         """The case with its arguments changed, if it is still a valid one."""

@@ -74,7 +74,7 @@ def test_axes_that_no_case_has_are_found():
 
 def test_a_batch_that_no_case_is_as_long_as_is_found():
     """The same of sizes: a sum in one byte is right for a hundred rows, and the notebook has two hundred."""
-    exercise = replace(EXERCISES["clustered_error"], draws=3)
+    exercise = replace(EXERCISES["clustered_error"], draws=4)
     assert called.too_short(exercise) == {}
     with_few = replace(exercise, draw=lambda draw: EXERCISES[exercise.function].draw(Draw("few")))
     assert "pairs: length" in called.too_short(with_few)

@@ -170,8 +170,7 @@ def draw(draw: Draw) -> Case:
 def boundary() -> list[Case]:
     said = (" puppy", "puppy", " wall", " unhappy", "", " a wall or a puppy", " puppy ", "well, let me think.")
     return [
-        {"completion": text, "accepted": list(words), "embed": embed}
-        for embed in (letters, turned)
+        {"completion": text, "accepted": list(words), "embed": letters}
         for text in said
         for words in (["puppy"], WORDS[3:5])
     ]

@@ -218,6 +218,7 @@ EXERCISE = Exercise(
     arguments={"P": Table(), "p_initial": Start(), "terminal": States(), "reward": Numbers()},
     result=ArrayOf("S"),
     draw=draw,
+    draws=119,
     long=30,
     boundary=boundary,
     valid=ends_somewhere,

@@ -243,6 +243,7 @@ EXERCISE = Exercise(
     arguments={"P": Table(), "terminal": States(), "reward": Numbers()},
     result=ArrayOf("S A"),
     draw=draw,
+    draws=119,
     long=30,
     boundary=boundary,
     valid=ends_somewhere,

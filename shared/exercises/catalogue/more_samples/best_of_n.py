@@ -209,6 +209,7 @@ EXERCISE = Exercise(
     arguments={"scores": Things("B"), "rewards": Things("B"), "n": Scalar(usual=8, simple=(1, 2, 3))},
     result=Number(),
     draw=draw,
+    draws=119,
     boundary=boundary,
     valid=valid,
 )

@@ -234,6 +234,7 @@ EXERCISE = Exercise(
     },
     result=Floats(),
     draw=draw,
+    draws=118,
     boundary=boundary,
     call=as_score_calls,
     valid=lambda case: all(case["answer"]) and all(map(has_one_first_line, case["completions"])),
