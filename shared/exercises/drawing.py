@@ -52,7 +52,7 @@ class Draw(random.Random):
         return self.randint(least, most) + self.more()
 
     def more(self) -> int:
-        """How much the next size of this case is beyond what a usual one is."""
+        """The surplus of the next size of this case over a usual one."""
         self.asked += 1
         place, longer = self.longer
         return WIDE * self.is_wide + longer * (place == self.asked)

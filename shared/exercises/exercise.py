@@ -115,7 +115,7 @@ class Exercise:
         return case[name] * factor if _is_boundless(kind) else case[name]
 
     def _quiet(self, name: str, kind: Kind, case: Case):
-        return case[name] * QUIET if _is_boundless(kind) else case[name]
+        return case[name] * QUIET if _is_boundless(kind) and kind.least >= 0 else case[name]
 
     def _tied(self, name: str, kind: Kind, case: Case):
         """At every second place what the first argument of this kind has there."""

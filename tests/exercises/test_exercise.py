@@ -79,7 +79,7 @@ def test_some_cases_are_longer_louder_quieter_and_more_alike_than_chance_draws_t
         numbers = {name: chance.numbers(B, least=0.5, most=1) for name in ("x", "y", "share")}
         return numbers | {"said": [str(place) for place in range(B)]}
 
-    kinds = {"x": Numbers("B"), "y": Numbers("B"), **bounded}
+    kinds = {"x": Numbers("B", least=0), "y": Numbers("B", least=0), **bounded}
     cases = replace(TWICE, arguments=kinds, draw=draw, boundary=list, draws=12).cases()
     largest = [case["x"].max().item() for case in cases]
     assert max(largest) > 1.5 and min(largest) < 0.001 and max(case["share"].max() for case in cases) <= 1

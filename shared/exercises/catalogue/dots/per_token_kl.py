@@ -203,7 +203,7 @@ def term_of_the_exact_kl(logps, log_ratio):
 def draw(draw: Draw) -> Case:
     B, C = draw.size(), draw.size()
     logps = draw.numbers(B, C, least=-4, most=0)
-    far = draw.choice([0.0, 0.3, 1.0, 3.0])
+    far = draw.choice([0.0, 0.3, 1.0, 3.0, 9.0])
     return {"logps": logps, "ref_logps": (logps + far * draw.numbers(B, C, least=-1, most=1)).clamp(max=0)}
 
 
