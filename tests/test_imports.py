@@ -15,7 +15,7 @@ LAYERS = [
     {"tasks", "constrain", "statistics", "selection", "interrupt", "plain", "rows", "tokens", "model_classes"},
     {"engine", "models", "prompts", "reference", "saving", "environment"},
     {"rollout_record", "rollout", "kept"},
-    {"rewards", "advantages", "recipes"},
+    {"rewards", "judges", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic", "parts"},
     {"losses"},
     {"algorithm", "experience", "progress", "training", "logs"},

@@ -230,6 +230,7 @@ MEASURES = {
     "game": (first(game), game_as_recorded),
     "game_pull": (None, "wins at 60"),
     "gradients": (first(gradients), gradients_as_recorded),
+    "judges": ("phrase, refuses 0.2", "reward at 32", "paid"),
     "maxent_irl": (None, "gap", "loss at 300"),
     "more_samples": (first(more_samples), more_samples_as_recorded),
     "more_samples_judge": (None, "best of 32"),

@@ -14,6 +14,7 @@ READ_BELOW_RESULTS = {
     "dots",
     "game",
     "gradients",
+    "judges",
     "maxent_irl",
     "off_policy",
     "ratio_weights",

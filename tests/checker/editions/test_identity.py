@@ -187,6 +187,7 @@ SHORT = {
     "dots",
     "game",
     "gradients",
+    "judges",
     "maxent_irl",
     "more_samples",
     "off_policy",
