@@ -82,7 +82,7 @@ def every_nth(rewards, drawn, num_generations):
 def draw(draw: Draw) -> Case:
     N, G = draw.size(), draw.size(least=2)
     rewards = draw.choice([torch.tensor(draw.some([0.0, 1.0], N * G)), draw.numbers(N * G)])
-    numbers = torch.tensor(draw.sample(range(1000), N * G)) / 1000  # no two are equal
+    numbers = torch.tensor(draw.sample(range(1000 * G), N * G)) / (1000 * G)  # no two are equal
     return {"rewards": rewards, "drawn": numbers, "num_generations": G}
 
 
