@@ -135,7 +135,7 @@ def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
     history = grpo.train(model, shared["tokenizer"], rows, judge, config, on_step=after_step, progress=False)
     last = history[-LAST:]
     seen = {"paid": "reward", "length": "completions/mean_length", "entropy": "entropy"}
-    measured |= {key: rounded(sum(record[of] for record in last) / len(last)) for key, of in seen.items()}
+    measured |= {key: rounded(sum(record[metric] for record in last) / len(last)) for key, metric in seen.items()}
     measured["silent"] = rounded(sum(record["frac_reward_zero_std"] for record in history) / len(history))
     return measured | watched(model, shared, condition, seed)
 
