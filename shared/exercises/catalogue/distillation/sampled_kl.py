@@ -147,7 +147,6 @@ EXERCISE = Exercise(
         "completion_mask": Mask("B C"),
     },
     result=TensorOf(""),
-    gradient="sampler_logps other_logps",
     relevant="completion_mask",
     draw=draw,
     boundary=boundary,

@@ -1,5 +1,7 @@
 """Right estimates of a KL from samples."""
 
+import torch
+
 from shared.kl import k1
 from shared.losses import masked_mean
 
@@ -15,7 +17,7 @@ def looped(sampler_logps, other_logps, completion_mask):
             if real:
                 total += one - other
                 count += 1
-    return total / count
+    return torch.tensor(total / count)
 
 
 RIGHT = [looped]
