@@ -9,7 +9,7 @@ import typer
 from checker.checking.terminal import UNREADABLE, complain
 from checker.commands.options import MaxOutput
 from checker.reading.convert import MAX_OUTPUT
-from checker.reading.notebook import Unreadable
+from checker.reading.notebook import Notebook, Unreadable, read
 from checker.reading.text import one_line
 
 PICTURES = "slides_files"  # the folder beside the slides
@@ -23,13 +23,8 @@ def convert_command(
     """Turn a notebook into the Markdown that is handed in."""
     from checker.reading.convert import to_markdown
     from checker.reading.files import write_beside
-    from checker.reading.notebook import read
 
-    try:
-        text = to_markdown(read(notebook), max_output)
-    except Unreadable as error:
-        complain(f"{one_line(str(notebook))}: {error}")
-        raise typer.Exit(UNREADABLE) from None
+    text = to_markdown(_read(notebook), max_output)
     if output is None:
         sys.stdout.write(text)
         return
@@ -51,17 +46,18 @@ def slides_command(
     """
     from checker.editions.slides import slides
     from checker.reading.files import write_beside
-    from checker.reading.notebook import read
 
-    several = []
-    for notebook in notebooks:
-        try:
-            several.append(read(notebook))
-        except Unreadable as error:
-            complain(f"{one_line(str(notebook))}: {error}")
-            raise typer.Exit(UNREADABLE) from None
-    text, pictures = slides(several, title, PICTURES)
+    text, pictures = slides([_read(notebook) for notebook in notebooks], title, PICTURES)
     for name, content in pictures.items():
         write_beside(output / PICTURES / name, content)
     write_beside(output / "slides.qmd", text)
     print(f"{output / 'slides.qmd'}: {text.count(chr(10) + '## ')} slides. quarto render {output / 'slides.qmd'}")
+
+
+def _read(notebook: Path) -> Notebook:
+    """The notebook in a file. One that cannot be read ends the command with a sentence."""
+    try:
+        return read(notebook)
+    except Unreadable as error:
+        complain(f"{one_line(str(notebook))}: {error}")
+        raise typer.Exit(UNREADABLE) from None

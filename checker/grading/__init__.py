@@ -2,7 +2,7 @@
 
 One line leads through it, each step a function that can be called alone. `commands/grade.py` calls those at the left:
 
-    class_of        the folder's class.yml          -> the class: rules, keys, roster                   classes.py
+    class_of        the folder's class.yml          -> the class: rules, worked notebooks, roster       classes.py
     collected       folders and zips, the class     -> the work: notebooks and what was set aside       work.py
     bounded         the work                        -> the same, each notebook within its limits        work.py
     graded          the work                        -> a result for each notebook                       results.py

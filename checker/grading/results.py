@@ -86,10 +86,9 @@ def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> It
         told = ""
         if before is not None and result["ungraded"]:
             result, told = before, f"not judged anew: {result['ungraded']}"
-        elif before is not None:
-            result, told = _with_anew(before, result, exercise_in(job.sheet, exercise).key)
-            _keep(folder, job, result)
         else:
+            if before is not None:
+                result, told = _with_anew(before, result, exercise_in(job.sheet, exercise).key)
             _keep(folder, job, result)
         changed = f"{handed.student}, {job.sheet.name}, {exercise}: {told}" if told else ""
         yield Graded(handed, result, changed=changed)
@@ -112,7 +111,7 @@ def _points(item: dict) -> str:
 
 def _keep(folder: Folder, job: Job, result: dict) -> None:
     """Keep a result for the runs to come, but one that failed for a reason that may be gone by then."""
-    if not result["transient"]:
+    if not result.get("transient"):  # an earlier version wrote no such line
         folder.keep(job.digest, result | {"upload": _upload_digest(job)})
 
 

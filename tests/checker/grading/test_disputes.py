@@ -287,6 +287,16 @@ def test_one_exercise_is_judged_anew_and_the_rest_stays(one, tmp_path, monkeypat
     assert nobody.whole == [] and results["student01"]["earned"] == 2.0
 
 
+def test_results_of_an_earlier_version_are_judged_anew(one, tmp_path, monkeypatch):
+    """Catches a folder of a class that was graded before results said whether a fault may pass."""
+    run(one, Anew(1.0), tmp_path)
+    for path in (one.folder.path / "results").glob("*.json"):
+        path.write_text(json.dumps({k: v for k, v in json.loads(path.read_text()).items() if k != "transient"}))
+    after_an_update(monkeypatch)
+    results, _ = run(one, Anew(2.0), tmp_path, "kl")
+    assert [result["earned"] for result in results.values()] == [2.0, 2.0]
+
+
 def test_who_has_the_same_points_is_not_named(one, tmp_path, monkeypatch):
     """Catches a list of changes in which everybody stands, so that nobody sees who gained."""
     run(one, Anew(1.0), tmp_path)

@@ -10,6 +10,7 @@ from shared.exercises.exercise import MOST_LONG, Case, Exercise
 
 COUNT = 10  # cases
 FACTOR = 4  # how much longer an axis may be than a check draws it
+FACTOR_LONG = 5  # how much longer the one long size is than in a check
 MOST_NUMBERS = 100_000  # of a result, and its gradient: a box sends them in one line
 TRIES = 20  # for each case: some of an exercise's draws are not valid
 
@@ -34,7 +35,7 @@ def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
     for attempt in range(COUNT * TRIES):
         chance.asked = 0
         chance.is_wide = len(found) < 2
-        chance.longer = (attempt % MOST_LONG + 1, 5 * exercise.long) if len(found) < MOST_LONG else (0, 0)
+        chance.longer = (attempt % MOST_LONG + 1, FACTOR_LONG * exercise.long) if len(found) < MOST_LONG else (0, 0)
         with suppress(IndexError):  # in a draw that asks a model: it has so many positions
             case = exercise.draw(chance)
             if exercise.valid(case) and _bears(exercise, case):
