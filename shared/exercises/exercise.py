@@ -17,11 +17,10 @@ from shared.exercises.steps import Slip, Steps
 Case = dict
 LONG = 300  # how much longer one size of a long case is: more rows than a notebook hands over, or than a byte counts
 MOST_LONG = 3  # long cases: one for each of the first sizes that are drawn, and a fourth of all at the most
-LOUD, LOUDER, QUIET = (
-    4,
-    30,
-    0.0003,
-)  # times the numbers of a case; ratios and counts, which have no sign, get much larger
+# Times the numbers of a case. Ratios and counts, which have no sign, get much larger, or next to nothing.
+LOUD = 4
+LOUDER = 30
+QUIET = 0.0003
 
 
 def plain_call(function: Callable, case: Case):

@@ -89,6 +89,11 @@ class Slips(list[Slip]):
 
         return declare
 
+    def named(self, *names: str) -> list[Slip]:
+        """The slips of these names, for an exercise that has the steps that they change. KeyError for an unknown name."""
+        by_name = {slip.name: slip for slip in self}
+        return [by_name[name] for name in names]
+
 
 @dataclass
 class Steps:

@@ -5,7 +5,7 @@ import math
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.ratio_weights.sampler_weight import draw as drawn
 from shared.exercises.catalogue.ratio_weights.sampler_weight import real
 from shared.exercises.drawing import Draw
@@ -39,7 +39,7 @@ def kept(near):
     return near.float()
 
 
-STEPS.add(*loss_slips("with_padding", "ratios_added"))
+STEPS.add(*LOSS_SLIPS.named("with_padding", "ratios_added"))
 
 
 @STEPS.slip(

@@ -49,59 +49,56 @@ RETURNED_TOO_EARLY = Slip.of(
 )
 SAME_FOR_ALL = Slip.of("rewards", "All completions share one average reward. Return one number for each.", same_for_all)
 
-SLIPS = Slips()
+REWARD_SLIPS = Slips([SAME_FOR_ALL])
 
 
-def reward_slips(*names: str) -> list[Slip]:
-    """The slips of these names, for an exercise that has the steps that they change."""
-    return [slip for slip in (*SLIPS, SAME_FOR_ALL) if slip.name in names]
-
-
-@SLIPS.slip("texts", "Your reward reads the prompt as well, which can earn it. Look at the completion only.")
+@REWARD_SLIPS.slip("texts", "Your reward reads the prompt as well, which can earn it. Look at the completion only.")
 def prompt_read_as_well(prompts, completions):
     return [prompt + completion for prompt, completion in zip(prompts, completions)]
 
 
-@SLIPS.slip("texts", "Your reward reads the prompt instead of the completion.")
+@REWARD_SLIPS.slip("texts", "Your reward reads the prompt instead of the completion.")
 def prompt_read_instead(prompts):
     return prompts
 
 
-@SLIPS.slip("matches", "Right and wrong are exchanged: right completions get 0 and wrong ones 1.")
+@REWARD_SLIPS.slip("matches", "Right and wrong are exchanged: right completions get 0 and wrong ones 1.")
 def exchanged(matches):
     return [not match for match in matches]
 
 
-@SLIPS.slip("goals", "Every completion is compared with the first row's target. Each has its own.")
+@REWARD_SLIPS.slip("goals", "Every completion is compared with the first row's target. Each has its own.")
 def first_target_for_all(target):
     return [target[0]] * len(target)
 
 
-@SLIPS.slip("lines", "The line itself is not stripped: a space behind the answer makes a right one wrong.")
+@REWARD_SLIPS.slip("lines", "The line itself is not stripped: a space behind the answer makes a right one wrong.")
 def line_not_stripped(texts):
     return [(text.strip().splitlines() or [""])[0] for text in texts]
 
 
-@SLIPS.slip("lines", "An empty completion raises IndexError: its list of lines is empty. Look whether it has one.")
+@REWARD_SLIPS.slip(
+    "lines", "An empty completion raises IndexError: its list of lines is empty. Look whether it has one."
+)
 def empty_completion_raises(texts):
     return [text.strip().splitlines()[0].strip() for text in texts]
 
 
-@SLIPS.slip("lines", "The last line is compared. Compare the first: what follows may be chatter.")
+@REWARD_SLIPS.slip("lines", "The last line is compared. Compare the first: what follows may be chatter.")
 def last_line(texts):
     return [(text.strip().splitlines() or [""])[-1].strip() for text in texts]
 
 
-@SLIPS.slip("wanted", "Every completion is compared with the first row's answer. Each has its own: use `zip`.")
+@REWARD_SLIPS.slip("wanted", "Every completion is compared with the first row's answer. Each has its own: use `zip`.")
 def first_answer_for_all(answer):
     return [answer[0]] * len(answer)
 
 
-@SLIPS.slip("lines", "The whole completion has to be the answer. What follows the first line does not count.")
+@REWARD_SLIPS.slip("lines", "The whole completion has to be the answer. What follows the first line does not count.")
 def whole_completion(texts):
     return [text.strip() for text in texts]
 
 
-@SLIPS.slip("lines", "Only the first word is compared. The whole first line has to be the answer.")
+@REWARD_SLIPS.slip("lines", "Only the first word is compared. The whole first line has to be the answer.")
 def first_word_only(texts):
     return [(text.split() or [""])[0] for text in texts]

@@ -17,9 +17,9 @@ from shared.exercises.catalogue.common.countdown_answers import (
 from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
     RETURNED_TOO_EARLY,
+    REWARD_SLIPS,
     SAME_FOR_ALL,
     as_score_calls,
-    reward_slips,
     texts,
 )
 from shared.exercises.drawing import Draw
@@ -127,7 +127,7 @@ def near_misses(expressions, goals):
     return [found is not None and abs(found[0] - goal) <= 1 for found, goal in zip(expressions, goals)]
 
 
-STEPS.add(*reward_slips("first_target_for_all"))
+STEPS.add(*REWARD_SLIPS.named("first_target_for_all"))
 
 
 @STEPS.slip("given", "Every completion is compared with the first row's numbers. Each has its own.")

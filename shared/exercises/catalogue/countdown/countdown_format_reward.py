@@ -11,9 +11,9 @@ from shared.exercises.catalogue.common.countdown_answers import drawn, expressio
 from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
     RETURNED_TOO_EARLY,
+    REWARD_SLIPS,
     SAME_FOR_ALL,
     as_score_calls,
-    reward_slips,
     texts,
 )
 from shared.exercises.drawing import Draw
@@ -69,7 +69,7 @@ def rewards(blocks, earned):
     return [0.0 if pair is None else reward for pair, reward in zip(blocks, earned)]
 
 
-STEPS.add(*reward_slips("prompt_read_as_well"))
+STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well"))
 
 
 STEPS.add(FIRST_COMPLETION_FOR_ALL)

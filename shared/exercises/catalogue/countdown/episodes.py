@@ -7,7 +7,7 @@ to, and two plain rewards stand in for the student's own, which have checks of t
 import torch
 
 from shared.exercises.arguments import Kind, Scalar, Things
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.dots import group_advantages as advantages_exercise
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
@@ -123,7 +123,7 @@ def one_group(total):
     return NORMALISED(total, len(total))
 
 
-STEPS.add(*loss_slips("sign_flipped"))
+STEPS.add(*LOSS_SLIPS.named("sign_flipped"))
 
 
 @STEPS.slip(

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -96,7 +96,7 @@ def halved(kl):
     return kl / 2
 
 
-STEPS.add(*loss_slips("gradient_missing"))
+STEPS.add(*LOSS_SLIPS.named("gradient_missing"))
 
 
 @STEPS.slip(

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -80,7 +80,7 @@ def over_the_batch(rewards):
     return rewards.sum() - rewards
 
 
-STEPS.add(*loss_slips("sign_flipped"))
+STEPS.add(*LOSS_SLIPS.named("sign_flipped"))
 
 
 @STEPS.slip(

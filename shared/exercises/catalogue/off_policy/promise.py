@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.off_policy.sequence_ratio import counted, log_ratio
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
@@ -25,7 +25,7 @@ def promise(ratio, rewards):
     return (ratio * rewards).mean()
 
 
-STEPS.add(*loss_slips("upside_down", "padding_counts", "logarithms_divided"))
+STEPS.add(*LOSS_SLIPS.named("upside_down", "padding_counts", "logarithms_divided"))
 
 
 @STEPS.slip("log_ratio", "The old policy is missing: this counts a completion by its probability today alone.")

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -37,7 +37,7 @@ def ratio(mean):
     return torch.exp(mean)
 
 
-STEPS.add(*loss_slips("upside_down", "padding_counts", "logarithms_divided"))
+STEPS.add(*LOSS_SLIPS.named("upside_down", "padding_counts", "logarithms_divided"))
 
 
 @STEPS.slip(
@@ -70,7 +70,7 @@ def exponential_forgotten(mean):
     return mean
 
 
-STEPS.add(*loss_slips("gradient_missing"))
+STEPS.add(*LOSS_SLIPS.named("gradient_missing"))
 
 
 @STEPS.slip("ratio", "You return one number. Keep one ratio for each completion, (B,).")

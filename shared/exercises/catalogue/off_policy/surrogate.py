@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import column, loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS, column
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -91,7 +91,7 @@ def product_clipped(free, lower, upper):
     return free.clamp(lower, upper)
 
 
-STEPS.add(*loss_slips("negative", "averaged"))
+STEPS.add(*LOSS_SLIPS.named("negative", "averaged"))
 
 
 @STEPS.slip(

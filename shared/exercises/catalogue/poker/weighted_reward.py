@@ -9,8 +9,8 @@ from shared.exercises.arguments import Texts, Things
 from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
     RETURNED_TOO_EARLY,
+    REWARD_SLIPS,
     as_score_calls,
-    reward_slips,
     texts,
 )
 from shared.exercises.drawing import HOSTILE, Draw
@@ -68,7 +68,7 @@ def rewards(matches, paid):
 
 
 STEPS.add(
-    *reward_slips("prompt_read_as_well", "exchanged", "line_not_stripped", "empty_completion_raises", "last_line")
+    *REWARD_SLIPS.named("prompt_read_as_well", "exchanged", "line_not_stripped", "empty_completion_raises", "last_line")
 )
 
 
@@ -108,7 +108,7 @@ def beginning_is_enough(folded, wanted):
     return [line.startswith(label) for line, label in zip(folded, wanted)]
 
 
-STEPS.add(*reward_slips("first_answer_for_all", "whole_completion", "first_word_only"))
+STEPS.add(*REWARD_SLIPS.named("first_answer_for_all", "whole_completion", "first_word_only"))
 
 
 @STEPS.slip("paid", "The weight is missing: a right completion earns its row's weight.")

@@ -7,9 +7,9 @@ from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
     FIRST_LINE_ALONE,
     RETURNED_TOO_EARLY,
+    REWARD_SLIPS,
     SAME_FOR_ALL,
     as_score_calls,
-    reward_slips,
     texts,
 )
 from shared.exercises.drawing import HOSTILE, Draw
@@ -44,7 +44,7 @@ def rewards(capped):
     return [count / 10 for count in capped]
 
 
-STEPS.add(*reward_slips("prompt_read_as_well", "prompt_read_instead"))
+STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well", "prompt_read_instead"))
 
 
 @STEPS.slip(

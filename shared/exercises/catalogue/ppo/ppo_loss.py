@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.dots.grpo_loss import clipping
 from shared.exercises.catalogue.dots.grpo_loss import ratio as ratios
 from shared.exercises.drawing import Draw
@@ -134,7 +134,9 @@ def critic_detached(critic_loss):
     return critic_loss.detach()
 
 
-STEPS.add(*loss_slips("gradient_missing", "mask_ignored", "advantages_normalised", "beta_forgotten", "kl_rewarded"))
+STEPS.add(
+    *LOSS_SLIPS.named("gradient_missing", "mask_ignored", "advantages_normalised", "beta_forgotten", "kl_rewarded")
+)
 
 
 @STEPS.slip("averaged", "Entropy and KL are averaged over all places, padding included. Mask them like the surrogate.")

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -174,7 +174,7 @@ def old_values_as_target(old_values):
     return old_values
 
 
-STEPS.add(*loss_slips("mask_ignored", "epsilon_hard_coded"))
+STEPS.add(*LOSS_SLIPS.named("mask_ignored", "epsilon_hard_coded"))
 
 
 @STEPS.slip("averaged", "You mask, but divide by all positions, padding included. Divide by the sum of the mask.")

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import column, loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS, column
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -86,7 +86,7 @@ def dropped_above(ratio, bound):
     return torch.where(ratio > bound, 0.0, ratio)
 
 
-STEPS.add(*loss_slips("upside_down"))
+STEPS.add(*LOSS_SLIPS.named("upside_down"))
 
 
 @STEPS.slip("ratio", "The weight is made of log-probabilities: `exp` of their difference is the ratio.")
@@ -109,7 +109,7 @@ def times_the_ratio(weight, column, logps, old_logps):
     return weight * column * (logps - old_logps).exp()
 
 
-STEPS.add(*loss_slips("negative", "averaged"))
+STEPS.add(*LOSS_SLIPS.named("negative", "averaged"))
 
 
 @STEPS.slip(

@@ -7,7 +7,7 @@ moved, never negative, bounded whatever the ratio, and each token's own. How goo
 import torch
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import NotAResult, Text, as_numbers, named
@@ -30,7 +30,7 @@ def not_one_on_policy(ratio):
     return ratio / (1 + ratio)
 
 
-STEPS.add(*loss_slips("no_bound"))
+STEPS.add(*LOSS_SLIPS.named("no_bound"))
 
 
 @STEPS.slip(
@@ -49,7 +49,7 @@ def negative(ratio):
     return 2 - ratio.clamp(max=4)
 
 
-STEPS.add(*loss_slips("times_advantage"))
+STEPS.add(*LOSS_SLIPS.named("times_advantage"))
 
 
 @STEPS.slip(

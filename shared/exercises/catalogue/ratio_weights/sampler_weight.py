@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Mask, Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -42,7 +42,7 @@ def upside_down(logps, sampler_logps):
     return sampler_logps - logps
 
 
-STEPS.add(*loss_slips("with_padding", "ratios_added"))
+STEPS.add(*LOSS_SLIPS.named("with_padding", "ratios_added"))
 
 
 @STEPS.slip(
@@ -67,7 +67,7 @@ def without_exp(whole):
     return whole
 
 
-STEPS.add(*loss_slips("no_bound"))
+STEPS.add(*LOSS_SLIPS.named("no_bound"))
 
 
 @STEPS.slip(

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -108,7 +108,7 @@ def by_the_ratio(ratio, tau_pos, tau_neg):
     return torch.where(ratio > 1, tau_pos, tau_neg)
 
 
-STEPS.add(*loss_slips("times_advantage"))
+STEPS.add(*LOSS_SLIPS.named("times_advantage"))
 
 
 @STEPS.slip("weight", "The sign is flipped: the weight of a ratio of 1 is 1.")

@@ -9,9 +9,9 @@ from shared.exercises.arguments import Texts
 from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
     RETURNED_TOO_EARLY,
+    REWARD_SLIPS,
     SAME_FOR_ALL,
     as_score_calls,
-    reward_slips,
     texts,
 )
 from shared.exercises.drawing import HOSTILE, Draw
@@ -68,7 +68,7 @@ def rewards(kept):
     return [float(fits) for fits in kept]
 
 
-STEPS.add(*reward_slips("prompt_read_as_well"))
+STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well"))
 
 
 STEPS.add(FIRST_COMPLETION_FOR_ALL)

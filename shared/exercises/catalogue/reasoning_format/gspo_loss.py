@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.dots.grpo_loss import clipping
 from shared.exercises.catalogue.dots.grpo_loss import ratio as ratios
 from shared.exercises.drawing import Draw
@@ -86,7 +86,7 @@ def added_up(per_completion):
     return per_completion.sum()
 
 
-STEPS.add(*loss_slips("gradient_missing", "advantages_normalised", "beta_forgotten", "not_averaged"))
+STEPS.add(*LOSS_SLIPS.named("gradient_missing", "advantages_normalised", "beta_forgotten", "not_averaged"))
 
 
 @STEPS.slip("penalty", "The penalty is minus d, which is negative for single completions. Asked for is e^d - d - 1.")

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
     LOGARITHM_OVERFLOWS,
@@ -64,7 +64,7 @@ def hinge(margin):
     return -(1 - margin).clamp(min=0)
 
 
-STEPS.add(*loss_slips("summed"))
+STEPS.add(*LOSS_SLIPS.named("summed"))
 
 
 STEPS.add(NOT_AVERAGED)

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Numbers, Scalar
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.common.likelihood import (
     LOGARITHM_MISSING,
     LOGARITHM_OVERFLOWS,
@@ -99,7 +99,7 @@ STEPS.add(LOGARITHM_MISSING, LOGARITHM_OVERFLOWS, *NUMBERS_ADDED)
 STEPS.add(MARGIN_ITSELF)
 
 
-STEPS.add(*loss_slips("summed"))
+STEPS.add(*LOSS_SLIPS.named("summed"))
 
 
 STEPS.add(NOT_AVERAGED)

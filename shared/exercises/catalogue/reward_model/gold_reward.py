@@ -6,9 +6,9 @@ from shared.exercises.arguments import Texts
 from shared.exercises.catalogue.common.every_reward import (
     FIRST_LINE_ALONE,
     RETURNED_TOO_EARLY,
+    REWARD_SLIPS,
     SAME_FOR_ALL,
     as_score_calls,
-    reward_slips,
     texts,
 )
 from shared.exercises.drawing import HOSTILE, Draw
@@ -51,7 +51,7 @@ def rewards(distances):
     return [float(-distance) for distance in distances]
 
 
-STEPS.add(*reward_slips("prompt_read_as_well", "prompt_read_instead"))
+STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well", "prompt_read_instead"))
 
 
 STEPS.add(FIRST_LINE_ALONE)

@@ -3,7 +3,7 @@
 import torch
 
 from shared.exercises.arguments import Kind, Numbers
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import TensorOf
@@ -130,7 +130,7 @@ def probabilities_weighted(logps, advantages):
     return -advantages[:, None] * logps.exp()
 
 
-STEPS.add(*loss_slips("gradient_missing"))
+STEPS.add(*LOSS_SLIPS.named("gradient_missing"))
 
 
 @STEPS.slip("loss", "You return one number for each completion. The loss is their mean.")

@@ -10,9 +10,9 @@ from shared.exercises.catalogue.common.countdown_answers import TARGET, drawn, e
 from shared.exercises.catalogue.common.every_reward import (
     FIRST_COMPLETION_FOR_ALL,
     RETURNED_TOO_EARLY,
+    REWARD_SLIPS,
     SAME_FOR_ALL,
     as_score_calls,
-    reward_slips,
     texts,
 )
 from shared.exercises.drawing import Draw
@@ -57,7 +57,7 @@ def rewards(nearness):
 STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
-STEPS.add(*reward_slips("first_target_for_all"))
+STEPS.add(*REWARD_SLIPS.named("first_target_for_all"))
 
 
 @STEPS.slip("values", "An expression without the blocks is paid. Where `parse` gives None the reward is 0.0.")

@@ -2,7 +2,7 @@
 
 import re
 
-from shared.exercises.catalogue.common.every_reward import reward_slips
+from shared.exercises.catalogue.common.every_reward import REWARD_SLIPS
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -119,7 +119,7 @@ def first_character(lines, wanted):
     return [line[:1] == answer for line, answer in zip(lines, wanted)]
 
 
-SLIPS.extend(reward_slips("first_answer_for_all"))
+SLIPS.extend(REWARD_SLIPS.named("first_answer_for_all"))
 
 
 @SLIPS.slip(

@@ -1,15 +1,9 @@
 """Slips of what is paid: how much, and how many numbers come back."""
 
-from shared.exercises.catalogue.common.every_reward import reward_slips
+from shared.exercises.catalogue.common.every_reward import REWARD_SLIPS
 from shared.exercises.steps import Slips
 
-SLIPS = Slips()
-
-
-SLIPS.extend(reward_slips("exchanged"))
-
-
-SLIPS.extend(reward_slips("same_for_all"))
+SLIPS = Slips(REWARD_SLIPS.named("exchanged", "same_for_all"))
 
 
 @SLIPS.slip("rewards", "You return one number. Return a list with one for each completion: GRPO compares them.")

@@ -1,13 +1,13 @@
 """Slips of what is read: whose text, and which line of it."""
 
-from shared.exercises.catalogue.common.every_reward import reward_slips
+from shared.exercises.catalogue.common.every_reward import REWARD_SLIPS
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
 
 
 SLIPS.extend(
-    reward_slips(
+    REWARD_SLIPS.named(
         "prompt_read_as_well", "prompt_read_instead", "line_not_stripped", "empty_completion_raises", "last_line"
     )
 )
@@ -36,7 +36,7 @@ def empty_first_line_read(texts):
     return [(text.splitlines() or [""])[0].strip() for text in texts]
 
 
-SLIPS.extend(reward_slips("whole_completion", "first_word_only"))
+SLIPS.extend(REWARD_SLIPS.named("whole_completion", "first_word_only"))
 
 
 @SLIPS.slip(

@@ -2,7 +2,7 @@
 
 import torch
 
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -40,7 +40,7 @@ def advantages_forgotten(logps):
     return torch.ones_like(logps)
 
 
-SLIPS.extend(loss_slips("advantages_normalised"))
+SLIPS.extend(LOSS_SLIPS.named("advantages_normalised"))
 
 
 @SLIPS.slip("advantages", "The sign of an advantage is lost: you take its absolute value.")

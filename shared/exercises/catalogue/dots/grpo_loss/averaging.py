@@ -2,7 +2,7 @@
 
 import torch
 
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -73,4 +73,4 @@ def last_token_left_out(completion_mask):
     return torch.where(completion_mask.sum(dim=1, keepdim=True) > 1, following, completion_mask)
 
 
-SLIPS.extend(loss_slips("gradient_missing", "not_averaged"))
+SLIPS.extend(LOSS_SLIPS.named("gradient_missing", "not_averaged"))

@@ -5,7 +5,7 @@ The losses of PPO and GSPO take both from here; their advantages have the shape 
 
 import torch
 
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -103,4 +103,4 @@ def logarithm_clipped(log_ratio, epsilon):
     return torch.exp(log_ratio.clamp(-epsilon, epsilon))
 
 
-SLIPS.extend(loss_slips("epsilon_hard_coded"))
+SLIPS.extend(LOSS_SLIPS.named("epsilon_hard_coded"))

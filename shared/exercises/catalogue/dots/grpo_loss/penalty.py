@@ -2,7 +2,7 @@
 
 import torch
 
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.steps import Slips
 
 SLIPS = Slips()
@@ -15,7 +15,7 @@ def kl_forgotten(logps):
     return torch.zeros_like(logps)
 
 
-SLIPS.extend(loss_slips("beta_forgotten", "kl_rewarded"))
+SLIPS.extend(LOSS_SLIPS.named("beta_forgotten", "kl_rewarded"))
 
 
 @SLIPS.slip("beta", "beta is written as 0.04 in your function: the argument changes nothing. Use the name `beta`.")

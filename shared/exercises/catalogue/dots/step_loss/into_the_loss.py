@@ -2,7 +2,7 @@
 
 import torch
 
-from shared.exercises.catalogue.common.every_loss import loss_slips
+from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.dots.step_loss.steps import LOSS, NORMALISED
 from shared.exercises.steps import Slips
 
@@ -88,7 +88,7 @@ def beta_hard_coded():
     return 0.02
 
 
-SLIPS.extend(loss_slips("epsilon_hard_coded"))
+SLIPS.extend(LOSS_SLIPS.named("epsilon_hard_coded"))
 
 
 @SLIPS.slip("step_loss", "beta and epsilon are exchanged in the call of the loss: beta comes first.")
