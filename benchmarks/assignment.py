@@ -18,11 +18,11 @@ NOUNS = {"he": ("king", "boy", "man"), "she": ("queen", "girl", "woman"), "it": 
 MAX_NEW_TOKENS = 6
 LONGEST_ANSWERS = (" she was hungry.",)
 CHAT_SYSTEM_PROMPT = "Continue the user's story with one more short sentence."
-# Stories of nobody that a row is about.
+# Those of docs/start.qmd. Rows are about other people; no row is big, and in none does somebody run.
 CHAT_EXAMPLES = (
     ("the young uncle worked.", " he was hungry."),
     ("the kind aunt sang.", " she was happy."),
-    ("the big fox ran.", " it was fast."),
+    ("the big horse ran.", " it was fast."),
 )
 
 
