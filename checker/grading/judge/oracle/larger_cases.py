@@ -36,7 +36,8 @@ def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
         chance.asked = 0
         chance.is_wide = len(found) < 2
         chance.longer = (attempt % MOST_LONG + 1, FACTOR_LONG * exercise.long) if len(found) < MOST_LONG else (0, 0)
-        with suppress(IndexError):  # in a draw that asks a model: it has so many positions
+        # A model has so many positions, and a float so many digits.
+        with suppress(IndexError, OverflowError):
             case = exercise.draw(chance)
             if exercise.valid(case) and _bears(exercise, case):
                 found.append(case)

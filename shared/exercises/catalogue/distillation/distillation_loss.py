@@ -112,6 +112,7 @@ EXERCISE = Exercise(
     relevant="completion_mask",
     needs=(of_a_token.EXERCISE,),
     draw=draw,
+    long=40,
     boundary=boundary,
     valid=lambda case: bool((case["completion_mask"].sum(dim=1) > 0).all()),
 )

@@ -110,5 +110,6 @@ EXERCISE = Exercise(
     result=TensorOf("B C"),
     gradient="logits",
     draw=draw,
+    long=40,
     boundary=boundary,
 )

@@ -198,10 +198,10 @@ def one_for_none(exact):
 
 
 def draw(draw: Draw) -> Case:
-    """Prices 1, 2, 4, ... or any seconds, with accuracies that need not rise; a target that some of them just reach."""
+    """Prices 1, 2, 4, ..., 1024, 1025, ... or any seconds, with accuracies that need not rise; a target that some just reach."""
     count = draw.size(5)
     first = draw.choice([1, 1, draw.number(0.1, 3.0)])
-    prices = [2**i * first for i in range(count)]
+    prices = [(2 ** min(i, 10) + max(0, i - 10)) * first for i in range(count)]  # a float holds no 2 ** 1500
     dearer = draw.choice([1, 1, 3, 1.7])  # what is trained is shorter
     levels = [0.25, 0.5, 0.75, 0.875, 1.0]
     before = [(dearer * price, draw.choice(levels[:-1])) for price in prices]
