@@ -13,7 +13,7 @@ from statistics import mean
 import matplotlib.pyplot as plt
 
 from benchmarks.real_model_tasks import TASKS, recorded_runs
-from shared.plots import COLOURS, STYLE
+from shared.plots import BLUE, COLOURS, STYLE
 from shared.recorded import Recorded, recorded
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -57,8 +57,8 @@ def attempts(runs: list[dict]) -> list[list[dict]]:
 
 
 def table_of_tasks(runs: list[dict]) -> str:
-    """A row for each attempt: with what, and held-out rewards, greedy and drawn, at each stage; the means of the seeds."""
-    heads = ["task", "with", "seeds", *STAGES, "CPU s: warm-up, GRPO", "peak GB"]
+    """A row for each attempt: with what, held-out rewards at each stage, and how far GRPO is ahead of right answers."""
+    heads = ["task", "with", "seeds", *STAGES, "GRPO ahead, drawn", "CPU s: warm-up, GRPO", "peak GB"]
     return markdown(heads, [row_of(attempt) for attempt in attempts(runs)])
 
 
@@ -66,8 +66,23 @@ def row_of(attempt: list[dict]) -> list[str]:
     names = [name for name in STAGES[1:3] if name in attempt[0]["stages"]]
     seconds = ", ".join(f"{mean(run['stages'][name]['seconds'] for run in attempt):.0f}" for name in names)
     peak = max(run["stages"]["GRPO"]["peak GB"] for run in attempt)
-    stages = [held_out(attempt, stage) for stage in STAGES]
-    return [attempt[0]["task"], told(attempt[0]), str(len(attempt)), *stages, seconds, f"{peak:.1f}"]
+    stages = [cell_of(attempt, stage) for stage in STAGES]
+    return [
+        attempt[0]["task"],
+        told(attempt[0]),
+        str(len(attempt)),
+        *stages,
+        ahead_of_answers(attempt),
+        seconds,
+        f"{peak:.1f}",
+    ]
+
+
+def ahead_of_answers(attempt: list[dict]) -> str:
+    """GRPO's drawn reward less that of right answers with the same seed; none where nobody can write a right answer."""
+    if "right answers" not in attempt[0]["stages"]:
+        return "none"
+    return spread_of([run["stages"]["GRPO"]["drawn"] - run["stages"]["right answers"]["drawn"] for run in attempt])
 
 
 def told(run: dict) -> str:
@@ -75,15 +90,32 @@ def told(run: dict) -> str:
     settings = {**TASKS[run["task"]].settings, **run["settings"]}
     parts = [f"{settings['examples']} examples"] if settings["examples"] else []
     if warm := settings["warm-up"]:
-        parts.append(f"{warm['steps']} warm-up steps of {warm['prompts_per_step']} at {warm['learning_rate']:g}")
+        parts.append(f"{warm['steps']} warm-up steps of {warm['prompts_per_step']} at {short(warm['learning_rate'])}")
     grpo = f"{settings['steps']} GRPO steps of {settings['prompts_per_step']} x {settings['num_generations']}"
-    return ", ".join([*parts, f"{grpo} at {settings['learning_rate']:g}"])
+    return ", ".join([*parts, f"{grpo} at {short(settings['learning_rate'])}"])
 
 
-def held_out(attempt: list[dict], stage: str) -> str:
-    """Greedy and drawn, as the mean of the seeds; none where there is no such stage."""
-    found = [run["stages"][stage] for run in attempt if stage in run["stages"]]
-    return ", ".join(f"{mean(one[way] for one in found):.2f}" for way in ("greedy", "drawn")) if found else "none"
+def short(rate: float) -> str:
+    """A learning rate as one writes it, 1e-5."""
+    return f"{rate:g}".replace("e-0", "e-")
+
+
+def cell_of(attempt: list[dict], stage: str) -> str:
+    """The reward of a stage, greedy above and drawn below; none where there is no such stage."""
+    if stage not in attempt[0]["stages"]:
+        return "none"
+    return f"{held_out(attempt, stage, 'greedy')}<br>{held_out(attempt, stage, 'drawn')}"
+
+
+def held_out(attempt: list[dict], stage: str, way: str) -> str:
+    """The reward of a stage, "greedy" or "drawn"."""
+    return spread_of([run["stages"][stage][way] for run in attempt])
+
+
+def spread_of(values: list[float]) -> str:
+    """The mean of the seeds, and the lowest and the highest where they differ."""
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return f"{mean(values):.2f}" + (f" ({low} to {high})" if low != high else "")
 
 
 def with_tables(page: str) -> str:
@@ -108,8 +140,9 @@ def draw(sweep: Recorded, path: Path) -> None:
         for axis, way in zip(axes, ("greedy", "sampled"), strict=True):
             for place, name in enumerate(names):
                 shares = [run[f"format, {way}"] for run in sweep.of(name)]
-                axis.plot(shares, [place] * len(shares), "o", alpha=0.7)
+                axis.plot(shares, [place] * len(shares), "o", color=BLUE, alpha=0.6)
             axis.set(title=f"in the format, {way}", xlim=(-0.05, 1.05), xlabel="share of 48 held-out sums")
+        axes[0].set(ylim=(-0.5, len(names) - 0.5))
         axes[0].set_yticks(range(len(names)), names)
         figure.savefig(path, dpi=120)
         plt.close(figure)
@@ -119,21 +152,31 @@ def draw_tasks(runs: list[dict], path: Path) -> None:
     """The drawn held-out reward of each attempt at each stage, a dot for each seed."""
     found = attempts(runs)[::-1]
     with plt.rc_context(STYLE):
-        figure, axis = plt.subplots(figsize=(9, 1 + 0.4 * len(found)), layout="constrained")
-        for stage, colour, lift in zip(STAGES, COLOURS, (-0.15, -0.05, 0.05, 0.15)):
+        figure, axis = plt.subplots(figsize=(9, 1.2 + 0.6 * len(found)), layout="constrained")
+        for stage, colour, lift in zip(STAGES, COLOURS, (0.3, 0.1, -0.1, -0.3)):
             dots = [
                 (run["stages"][stage]["drawn"], place + lift)
                 for place, attempt in enumerate(found)
                 for run in attempt
                 if stage in run["stages"]
             ]
-            axis.plot(*zip(*dots), "o", color=colour, alpha=0.8, label=stage)
-        names = [f"{attempt[0]['task']}, {attempt[0]['settings']['steps']} steps" for attempt in found]
-        axis.set(xlim=(-0.05, 1.05), xlabel="held-out reward, drawn")
-        axis.set_yticks(range(len(names)), names)
-        axis.legend(loc="lower right")
+            axis.plot(*zip(*dots), "o", color=colour, alpha=0.6, label=stage)
+        axis.set(xlim=(-0.05, 1.05), ylim=(-0.5, len(found) - 0.5), xlabel="held-out reward, drawn")
+        axis.set_yticks(range(len(found)), [name_of(attempt) for attempt in found])
+        axis.grid(visible=False, axis="y")
+        for place in range(1, len(found)):
+            axis.axhline(place - 0.5, color="0.85", linewidth=0.8)
+        figure.legend(loc="outside upper center", ncols=len(STAGES))
         figure.savefig(path, dpi=120)
         plt.close(figure)
+
+
+def name_of(attempt: list[dict]) -> str:
+    """A name that tells the attempt from the others of its task."""
+    settings = attempt[0]["settings"]
+    warm = settings["warm-up"]
+    begun = f"warm-up at {short(warm['learning_rate'])}" if warm else f"{settings['examples']} examples"
+    return f"{attempt[0]['task']}, {begun}"
 
 
 def main() -> None:

@@ -88,7 +88,7 @@ def test_the_page_on_a_real_model_has_what_was_recorded():
     assert real_model.with_tables(page) == page
     told = rows_of((ROOT / "README.md").read_text(encoding="utf-8").partition("### A real model")[2])
     *_, best = (attempt for attempt in real_model.attempts(real_model.recorded_runs()) if attempt[0]["task"] == "dots")
-    stages = [real_model.held_out(best, stage).split(", ")[1] for stage in ("warm-up", "GRPO", "right answers")]
+    stages = [real_model.held_out(best, stage, "drawn") for stage in ("warm-up", "GRPO", "right answers")]
     assert told["dots, behind a warm-up on right answers"][:3] == stages
 
 

@@ -35,10 +35,17 @@ def read_options(path: Path) -> dict[str, object]:
 
 
 def overridden(kept: Mapping[str, object], given: Mapping[str, object], path: Path) -> str:
-    """A sentence on the options that take the place of those in the file."""
+    """Sentences on the options that take the place of those in the file, and on a model that others would suit."""
     others = [
         f"{name} {given[name]} instead of {kept.get(name, 'what the task says')}"
         for name in given
         if given[name] != kept.get(name)
     ]
-    return f"The run of {path}" + (f", but {', '.join(others)}." if others else ", with every setting as it was.")
+    if not others:
+        return f"The run of {path}, with every setting as it was."
+    kept_all = (
+        f" The other settings stay those of {kept['model']}: without --settings a model has those that suit its class."
+        if given.get("model", kept["model"]) != kept["model"]
+        else ""
+    )
+    return f"The run of {path}, but {', '.join(others)}.{kept_all}"

@@ -2,7 +2,7 @@
 
 import json
 
-from shared.run.settings_file import read_options
+from shared.run.settings_file import overridden, read_options
 
 RESULT = {
     "task": "dots",
@@ -28,3 +28,11 @@ def test_a_model_is_called_as_the_run_called_it(tmp_path):
     """Catches a revision that is lost: the newest weights instead of those of the run."""
     assert model_in(tmp_path, "name/of-a-hub") == "name/of-a-hub"
     assert model_in(tmp_path, "name/of-a-hub", "0123abc") == "name/of-a-hub@0123abc"
+
+
+def test_a_run_with_another_model_is_told_whose_settings_it_keeps(tmp_path):
+    """Catches a real model that takes the embedded one's rate, a hundred times its own, without a word."""
+    kept = {"model": "models/course-lm", "steps": 2}
+    assert "settings stay those of models/course-lm" in overridden(kept, {"model": "smollm2"}, tmp_path)
+    assert "settings stay" not in overridden(kept, {"steps": 3}, tmp_path)
+    assert "settings stay" not in overridden(kept, {"model": "models/course-lm", "steps": 3}, tmp_path)
