@@ -124,6 +124,8 @@ def written(value: object, form: str) -> str:
 
     A line break is written as \\n, so that a row stays one.
     """
+    if isinstance(value, Tensor) and value.dim() == 0:
+        return written(value.item(), form)
     if isinstance(value, tuple):
         return " to ".join(written(end, form) for end in value)
     if isinstance(value, list):

@@ -52,6 +52,7 @@ def test_the_head_of_a_number_goes_on_below_before_a_text_does():
     [
         (np.float64(0.12345), ".3f", "0.123"),
         (0.5, "+.2f", "+0.50"),
+        (torch.tensor(0.5), ".3f", "0.500"),
         (np.int64(8), ".3f", "8"),
         (True, ".3f", "True"),
         (-0.0004, ".3f", "0.000"),

@@ -114,7 +114,7 @@ class Floats(Result):
 
 @dataclass(frozen=True)
 class Number(Result):
-    """One float: a number of Python's or numpy's. A tensor of one number is not rounded in a table, and shows its name."""
+    """One number: of Python's, of numpy's, or a tensor without axes, which tables and formats write like a float."""
 
     def read(self, result) -> tuple[Tensor, str]:
         if isinstance(result, (list, tuple)):
@@ -122,8 +122,6 @@ class Number(Result):
         value = as_numbers(result)
         if isinstance(result, (bool, np.bool_)):
             return value, "it returns True or False; return a number."
-        if isinstance(result, (Tensor, np.ndarray)):
-            return value, f"it returns {named(result)}; return a float, which `.item()` makes of it."
         return value, ""
 
 

@@ -42,7 +42,7 @@ FLOATS = torch.tensor([1.0, 2.5])
         (Floats(), np.array([1.0, 2.5]), ""),
         (Floats(), [torch.tensor(1.0), np.float32(2.5)], ""),
         (Number(), 2.5, ""),
-        (Number(), FLOATS[0], "it returns a tensor of shape (); return a float, which `.item()` makes of it."),
+        (Number(), FLOATS[0], ""),
         (Number(), True, "it returns True or False; return a number."),
         (Number(), np.bool_(True), "it returns True or False; return a number."),
         (Text(), "flush", ""),

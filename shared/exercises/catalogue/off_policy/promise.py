@@ -7,7 +7,7 @@ from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
 from shared.exercises.catalogue.off_policy.sequence_ratio import counted, log_ratio
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
-from shared.exercises.results import TensorOf
+from shared.exercises.results import Number
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -110,7 +110,7 @@ EXERCISE = Exercise(
         "completion_mask": Mask("B C"),
         "rewards": Numbers("B"),
     },
-    result=TensorOf(""),
+    result=Number(),
     draw=draw,
     boundary=boundary,
     valid=lambda case: bool((case["completion_mask"].sum(dim=1) > 0).all()),
