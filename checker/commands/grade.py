@@ -60,6 +60,10 @@ def grade_command(
     isolation: Annotated[IsolationKind, typer.Option(help="What keeps submissions in.")] = IsolationKind.auto,
     workers: Annotated[int, typer.Option(help="Notebooks at once on this machine; default: one a core.")] = 0,
     gradescope: Annotated[Path | None, typer.Option(help="Write Gradescope's results.json there as well.")] = None,
+    scheduler: Annotated[str, typer.Option(help="A dask scheduler whose workers grade: tls://host:8786.")] = "",
+    certificates: Annotated[
+        Path | None, typer.Option(help="The folder of those for tls://: ca.pem, cert.pem and key.pem.")
+    ] = None,
 ) -> None:
     from checker.grading.box.selection import NoIsolation, choose
     from checker.grading.classes import class_of
@@ -77,7 +81,7 @@ def grade_command(
 
     in_a_clone()
     threads = workers or cores()
-    run_jobs = partial(_run_jobs, workers=threads)
+    run_jobs = partial(_run_jobs, workers=threads, scheduler=scheduler, certificates=certificates)
     disputing = bool(again and exercise)
     try:
         _require_installed()
@@ -160,10 +164,12 @@ def _require_students(students, work) -> None:
         )
 
 
-def _run_jobs(jobs, workers: int):
-    """The results of jobs as they come."""
-    from checker.grading.judge.scheduling import in_this_process, in_threads
+def _run_jobs(jobs, workers: int, scheduler: str, certificates: Path | None):
+    """The results of jobs as they come, from this machine or from a scheduler's workers."""
+    from checker.grading.judge.scheduling import in_this_process, in_threads, on_workers
 
+    if scheduler:
+        return on_workers(jobs, scheduler, certificates)
     if workers == 1 or len(jobs) < 2:
         return in_this_process(jobs)
     return in_threads(jobs, workers)

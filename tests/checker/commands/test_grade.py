@@ -237,30 +237,34 @@ def test_what_is_missing_to_grade_is_named_with_the_command_that_installs_it(gra
 
 
 @pytest.mark.parametrize(
-    ("workers", "jobs", "called"),
+    ("options", "jobs", "called"),
     [
-        (6, 1, ("in_this_process", 1)),
-        (1, 2, ("in_this_process", 2)),
-        (4, 2, ("in_threads", 2, 4)),
+        ({"workers": 6}, 1, ("in_this_process", 1)),
+        ({"workers": 1}, 2, ("in_this_process", 2)),
+        ({"workers": 4}, 2, ("in_threads", 2, 4)),
+        ({"workers": 1, "scheduler": "tls://x", "certificates": "tls"}, 2, ("on_workers", 2, "tls://x", "tls")),
     ],
 )
-def test_as_many_notebooks_are_graded_at_once_as_was_asked_for(workers, jobs, called, monkeypatch):
-    """Catches threads for a single notebook."""
+def test_notebooks_are_graded_where_and_as_many_at_once_as_was_asked_for(options, jobs, called, monkeypatch):
+    """Catches a cluster that nobody uses, and threads for a single notebook."""
     begun = []
-    for name in ("in_this_process", "in_threads"):
+    for name in ("in_this_process", "in_threads", "on_workers"):
         monkeypatch.setattr(scheduling, name, lambda jobs, *rest, name=name: begun.append((name, len(jobs), *rest)))
-    grade._run_jobs(["a job"] * jobs, workers)
+    grade._run_jobs(["a job"] * jobs, **{"scheduler": "", "certificates": None} | options)
     assert begun == [called]
 
 
 def test_what_the_command_line_says_of_workers_reaches_the_grader(grading, tmp_path, monkeypatch):
     """Catches an option that nobody reads."""
     monkeypatch.setattr(grade, "cores", lambda: 6)
-    grading.run()
-    assert grading.options == {"workers": 6}
+    grading.run("--certificates", "tls", "--scheduler", "tls://x")
+    assert grading.options == {"workers": 6, "scheduler": "tls://x", "certificates": Path("tls")}
     shutil.rmtree(tmp_path / "submissions" / "bob")
     grading.run("--workers", "4", "--student", "cy")
-    assert grading.options == {"workers": 4} and grading.table()[0]["student"] == "cy"
+    assert (
+        grading.options == {"workers": 4, "scheduler": "", "certificates": None}
+        and grading.table()[0]["student"] == "cy"
+    )
 
 
 def test_an_autograder_is_packed_with_a_seed_and_told_to_be_kept(monkeypatch, tmp_path):

@@ -19,7 +19,6 @@ from checker.grading.judge import submission
 from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.submission import Settings, failed, grade
 from checker.grading.results import graded
-from checker.grading.table.class_folder import Folder
 from checker.grading.table.feedback import feedback
 from checker.grading.table.lateness import Lateness, LateRule
 from checker.grading.table.rules import Rules
@@ -284,17 +283,6 @@ def test_what_was_graded_before_a_stop_is_kept(this_class, folder, submissions, 
     rest = Grader()
     run(this_class, folder, submissions("cy"), tmp_path, rest)
     assert len(rest.graded) == 1
-
-
-def test_parts_of_a_class_that_several_machines_graded_are_put_together(this_class, folder, submissions, tmp_path):
-    """Catches a result that counts only in the folder in which it was graded."""
-    elsewhere = Folder(tmp_path / "elsewhere")
-    elsewhere.prepare()
-    run(this_class, elsewhere, submissions("ann"), tmp_path, Grader())
-    shutil.copytree(elsewhere.path / "results", folder.path / "results")
-    rest = Grader()
-    run(this_class, folder, submissions("bob"), tmp_path, rest)
-    assert rest.graded == ["bob"] and table(folder)["ann"]["total"] == "2"
 
 
 def test_a_students_page_holds_nothing_of_another(this_class, folder, submissions, tmp_path):
