@@ -17,6 +17,7 @@ from shared.engine.named import EMBEDDED, name_of
 SWEEPS = Path(__file__).resolve().parent.parent / "benchmarks" / "sweeps"
 # What a column of a table is called, and the field of the records, or what is taken from one, that it holds.
 Measures = Mapping[str, str | Callable[[dict], float]]
+IN_WORDS = {3: "three", 5: "five"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,10 @@ class Recorded:
         return sorted({run["seed"] for run in self.runs})
 
     @property
+    def _number_of_seeds(self) -> str:
+        return f"{IN_WORDS.get(len(self.seeds), len(self.seeds))} seeds"
+
+    @property
     def origin(self) -> str:
         """The origin of the records in one line, how many runs, on what and when; `command` makes them again."""
         seconds = sum(run["seconds"] for run in self.runs)
@@ -72,15 +77,16 @@ class Recorded:
         values = [run[measure] if isinstance(measure, str) else measure(run) for run in self.of(condition)]
         return sum(values) / len(values), min(values), max(values)
 
-    def row(self, head: str, condition: str, measures: Measures, seeds: str = "three seeds") -> dict:
+    def row(self, head: str, condition: str, measures: Measures, seeds: str = "") -> dict:
         """A row of a table: the condition under `head`, the mean of each measure by its name, and the range of the last.
 
-        seeds: the name of the column that has the lowest and highest of the last measure over the seeds.
+        seeds: the name of the column that has the lowest and highest of the last measure over the seeds; "" for their
+            number, as in "five seeds".
         """
         spreads = {name: self.spread(condition, measure) for name, measure in measures.items()}
         means = {name: mean for name, (mean, _, _) in spreads.items()}
         *_, (_, *ends) = spreads.values()
-        return {head: condition} | means | {seeds: tuple(ends)}
+        return {head: condition} | means | {seeds or self._number_of_seeds: tuple(ends)}
 
     def told(self, condition: str, measure: str | Callable[[dict], float], decimals: int = 3) -> str:
         """The same as a table has it: mean (lowest to highest)."""

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import yaml
 
 from benchmarks.sweeps import (
     analogies,
@@ -48,12 +49,29 @@ from shared.rollout_record import Rollout
 from shared.tasks import countdown
 from shared.tasks.poker import LABELS
 from shared.training import rows_of_step
+from tests.claims import causes
 from tests.fakes import tiny_llama
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = {name: importlib.import_module(f"benchmarks.sweeps.{name}") for name in NAMES}
-
-
+# Sweeps whose thresholds were written when the numbers were known; there is to be no further one.
+WRITTEN_AFTER = {
+    "analogies",
+    "async_rl",
+    "distillation",
+    "distillation_controls",
+    "dots_short",
+    "game",
+    "judges",
+    "more_samples",
+    "off_policy",
+    "off_policy_rates",
+    "ppo",
+    "ppo_hacked",
+    "real_model",
+    "transfer",
+    "what_rl_adds",
+}
 MADE = Recorded(
     chapter="dots",
     command="python -m benchmarks.sweeps dots",
@@ -101,7 +119,7 @@ def test_the_spread_is_over_the_seeds():
 def test_a_row_has_means_and_the_range_of_the_last_measure():
     """Catches a range of another measure than the one beside it, and a mean that is the lowest seed."""
     last = {"reward": "reward", "last": lambda run: run["curve"][-1]}
-    row = {"setting": "A", "reward": 0.625, "last": 3.0, "three seeds": (2, 4)}
+    row = {"setting": "A", "reward": 0.625, "last": 3.0, "2 seeds": (2, 4)}
     assert MADE.row("setting", "A", last) == row and list(MADE.row("setting", "A", last)) == list(row)
     assert MADE.row("setting", "A", {"reward": "reward"}, "seeds")["seeds"] == (0.5, 0.75)
 
@@ -129,13 +147,35 @@ def git(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
 
 
-def test_recorded_sweeps_name_commits_of_this_history():
-    """Catches a sweep that names a commit which a rebase left behind: nobody could look at the code that made it."""
+@pytest.fixture
+def history():
     if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
         pytest.skip("the history is not here")
+
+
+@pytest.mark.usefixtures("history")
+def test_recorded_sweeps_name_commits_of_this_history():
+    """Catches a sweep that names a commit which a rebase left behind: nobody could look at the code that made it."""
     commits = {chapter: recorded(chapter).code.rpartition(" ")[2] for chapter in NAMES}
     lost = [name for name, at in commits.items() if git("merge-base", "--is-ancestor", at, "HEAD").returncode]
     assert not lost
+
+
+def causes_at(commit: str, notebook: str) -> list[dict]:
+    """The causes that a notebook has at a commit; none where there is no such file."""
+    shown = git("show", f"{commit}:tests/claims/causes/{notebook}.yml")
+    return (yaml.safe_load(shown.stdout) or {}).get("causes", [])
+
+
+@pytest.mark.usefixtures("history")
+@pytest.mark.parametrize("chapter", sorted(set(CHAPTERS) - WRITTEN_AFTER))
+def test_the_thresholds_of_a_sweep_were_written_before_it_ran(chapter):
+    """Catches a threshold that is put where the numbers leave room for it."""
+    commit = recorded(chapter).code.rpartition(" ")[2]
+    for path in causes.NOTEBOOKS.glob("*.ipynb"):
+        held = [one for one in causes.causes_of(path.stem) if chapter in (one.run[0], one.control[0])]
+        then = [(one["run"], one["control"], one["threshold"]) for one in causes_at(commit, path.stem)] if held else []
+        assert [one.says for one in held if (one.run, one.control, one.threshold) not in then] == []
 
 
 def assert_as_recorded(now: dict, then: dict, *measures: str, tolerance: float = 0.1) -> None:

@@ -22,7 +22,6 @@ from shared.recipes import RECIPES
 from shared.rewards import semantic_similarity, text_embedder
 from shared.tasks import analogies
 
-SEEDS = 5
 STEPS = 24
 EARLY = 8
 COMPLETIONS = 256

@@ -19,7 +19,6 @@ from shared.grpo import GRPO, GRPOConfig
 from shared.models import frozen_copy
 from shared.recipes import RECIPES
 
-SEEDS = 5
 ROLLOUTS = 48
 MEASURED_AT = (8, ROLLOUTS)
 RATES = (1e-4, 2e-4, 3e-4)

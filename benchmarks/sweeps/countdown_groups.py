@@ -16,7 +16,6 @@ from shared.models import frozen_copy, load_policy
 from shared.tasks import countdown
 from shared.training import mean_metrics
 
-SEEDS = 5
 REWARDS = [countdown.format_reward, countdown.correctness_reward]
 SOLVED = 1  # the place of correctness among them
 LAST = 10  # steps

@@ -19,8 +19,6 @@ from shared.models import frozen_copy, load_policy
 from shared.tasks import dots
 from shared.training import mean_metrics
 
-SEEDS = 5
-
 
 @dataclass(frozen=True)
 class Condition:

@@ -13,8 +13,6 @@ from torch import Tensor
 from benchmarks.sweeps.game import OneRange, run_exact_set, two_losses
 from shared.rollout import Rollout
 
-SEEDS = 5
-
 
 @dataclass(frozen=True)
 class Pulled(OneRange):

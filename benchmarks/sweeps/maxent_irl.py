@@ -16,7 +16,6 @@ from benchmarks.sweeps.measuring import rounded
 from shared import irl
 from shared.irl.demonstrations import Trajectory
 
-SEEDS = 5
 SIZE, DISCOUNT, TERMINAL = 5, 0.9, [24]
 WALKS, FIRST_DRAW = 200, 11  # seed 0 is the draw of the notebook
 MEASURED_AT = (300, 3000)

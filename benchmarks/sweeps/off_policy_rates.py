@@ -7,7 +7,6 @@ each, otherwise as in `off_policy`.
 from benchmarks.sweeps import off_policy
 from benchmarks.sweeps.off_policy import Condition
 
-SEEDS = 5
 ROLLOUTS = 8
 RATES = (1e-4, 2e-4, 3e-4, 5e-4)
 UPDATES = {"1 update": 1, "4 updates": 4}

@@ -25,7 +25,6 @@ TRAINED_ON = range(4, 7)
 MEASURED_AT = range(4, 15)
 ROWS_OF_A_LENGTH = 60
 SUMS = 100
-SEEDS = 5
 SHORT = GRPOConfig(
     steps=30,
     prompts_per_step=16,
