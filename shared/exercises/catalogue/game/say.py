@@ -1,4 +1,16 @@
-"""The answer of a game: `say(game, text) -> answer`, which keeps the guess, and sees when the game is over."""
+r"""The answer of a game: `say(game, text) -> answer`, which keeps the guess, and sees when the game is over.
+
+The policy writes " 4?", and the game puts " low\n", " high\n" or " right\n" behind it. `say` is asked after each token,
+so the text may end in a part of a guess. With the secret 5:
+
+    text                 guesses before   answer      guesses      over
+    " 4"                 []               ""          []           no: a guess has begun
+    " 4?"                []               " low\n"    [4]          no
+    " 4? low\n 5?"       [4]              " right\n"  [4, 5]       yes
+    " 4? low\n well"     [4]              ""          [4]          yes: this is no guess
+
+Below stand the right answer, step by step; the slips, by the step in which they are made; and the cases.
+"""
 
 import re
 
@@ -21,32 +33,36 @@ ANSWERED_AGAIN = (
 )
 
 
+# The right answer.
+
+
 @STEPS.step
 def line(game, text):
-    """The line that the policy has written since the last answer."""
+    r"""The line that the policy has written since the last answer: " 4?" of " 6? high\n 4?"."""
     return text.split("\n", len(game.guesses))[-1]
 
 
 @STEPS.step
 def begun(line):
-    """True for the beginning of a guess."""
+    """True for "", " " and " 4", from which a guess can still come."""
     return re.fullmatch(r" ?[0-9]?", line) is not None
 
 
 @STEPS.step
 def guess(line):
-    """The number of a whole guess, None for anything else."""
+    """The number of a whole guess, 4 of " 4?"; None for anything else."""
     return int(line[-2]) if re.fullmatch(r" [0-9]\?", line) else None
 
 
 @STEPS.step
 def guesses(game, guess):
-    """All guesses, this one included."""
+    """All guesses of the game, this one included."""
     return game.guesses if guess is None else [*game.guesses, guess]
 
 
 @STEPS.step
 def word(game, guess):
+    """The word for the guess: low, high or right; "" where there is none."""
     if guess is None:
         return ""
     if guess == game.secret:
@@ -56,31 +72,37 @@ def word(game, guess):
 
 @STEPS.step
 def answer(word):
+    """The text that is put behind the guess."""
     return f" {word}\n" if word else ""
 
 
 @STEPS.step
 def lost(begun, guess):
-    """True where the policy has written what is no guess."""
+    """True where the policy has written what neither is a guess nor can become one."""
     return guess is None and not begun
 
 
 @STEPS.step
-def most():
+def most_guesses():
     """The number of guesses that a game has."""
     return 3
 
 
 @STEPS.step
-def over(game, guess, guesses, lost, most):
-    return lost or (guess is not None and (guess == game.secret or len(guesses) == most))
+def over(game, guess, guesses, lost, most_guesses):
+    """True where the game is lost, and behind a guess that is right or the last one."""
+    return lost or (guess is not None and (guess == game.secret or len(guesses) == most_guesses))
 
 
 @STEPS.step
-def told(game, answer, guesses, over):
+def result(game, answer, guesses, over):
+    """The answer; the game keeps the guesses, and that it is over."""
     game.guesses = guesses
     game.done = over
     return answer
+
+
+# Slips, by the step that they change. Of two that a function makes, the one that stands first here is told first.
 
 
 @STEPS.slip(
@@ -112,115 +134,6 @@ def first_line(text):
 )
 def own_line_end_overlooked(text):
     return text.split("\n")[-1]
-
-
-@STEPS.slip(
-    "guesses",
-    "The guess is not kept. `game.guesses` is the game's memory: without it the game cannot count, and nobody sees "
-    "afterwards who won.",
-)
-def not_kept(game):
-    return game.guesses
-
-
-@STEPS.slip("guesses", "Only the last guess is kept: `game.guesses` is replaced. Append to it.")
-def only_the_last(game, guess):
-    return game.guesses if guess is None else [guess]
-
-
-@STEPS.slip("answer", "The space before the word is missing: ` 4? low` has one.")
-def without_space(word):
-    return f"{word}\n" if word else ""
-
-
-@STEPS.slip("answer", "The end of the line is missing: then the next guess stands in the line of the answer.")
-def without_line_end(word):
-    return f" {word}" if word else ""
-
-
-@STEPS.slip("answer", "You repeat the guess. It stands in the completion already: return what comes behind it.")
-def with_guess(line, word):
-    return f"{line} {word}\n" if word else ""
-
-
-@STEPS.slip(
-    "lost",
-    "What is no guess does not end the game: the policy chats on until its room is full.",
-)
-def nothing_is_lost():
-    return False
-
-
-@STEPS.slip(
-    "lost",
-    "The game ends before the guess is whole. `say` is asked after each token: behind ` 4` the question mark is still to "
-    "come, and the policy has the word.",
-)
-def half_a_guess_lost(guess):
-    return guess is None
-
-
-@STEPS.slip(
-    "over",
-    "The third guess does not end the game. There are three, right or not: count this one as well.",
-)
-def only_right_ends(game, guess, lost):
-    return lost or guess == game.secret
-
-
-@STEPS.slip("over", "A right guess does not end the game: the policy is asked to guess on.")
-def only_the_third_ends(guess, guesses, lost, most):
-    return lost or (guess is not None and len(guesses) == most)
-
-
-@STEPS.slip("over", "Every guess ends the game. It goes on until one is right, or until the third.")
-def every_guess_ends(guess, lost):
-    return lost or guess is not None
-
-
-@STEPS.slip("most", "The game ends one guess too early: count the guesses with this one in it.")
-def one_too_early():
-    return 2
-
-
-@STEPS.slip("over", "`game.done` is never set: the completion goes on behind the end of the game.")
-def never_over():
-    return False
-
-
-@STEPS.slip(
-    "begun",
-    "Whatever does not end in `?` counts as begun, so that ` well` never ends the game. A guess begins with nothing, a "
-    "space, or a space and its number.",
-)
-def begun_without_question_mark(line):
-    return not line.endswith("?")
-
-
-@STEPS.slip("guesses", "The guess is kept as a text, which no number equals: keep `int(...)` of it.")
-def kept_as_text(game, guess):
-    return game.guesses if guess is None else [*game.guesses, str(guess)]
-
-
-@STEPS.slip("lost", "A number outside of the range ends the game. It is a guess as any other: answer it, and keep it.")
-def outside_is_lost(game, guess, lost):
-    return lost or (guess is not None and not game.low <= guess <= game.high)
-
-
-@STEPS.slip("guess", "A number outside of the range ends the game. It is a guess as any other: answer it, and keep it.")
-def outside_is_no_guess(game, guess):
-    return guess if guess is not None and game.low <= guess <= game.high else None
-
-
-@STEPS.slip("guesses", "A guess outside of the range is not kept. It counts as any other: append it to `game.guesses`.")
-def outside_not_kept(game, guess):
-    inside = guess is not None and game.low <= guess <= game.high
-    return [*game.guesses, guess] if inside else game.guesses
-
-
-@STEPS.slip("guesses", "The right guess is not kept. It counts as any other: append it to `game.guesses`.")
-def right_one_not_kept(game, guess):
-    return game.guesses if guess in (None, game.secret) else [*game.guesses, guess]
 
 
 @STEPS.slip("line", LINE_END_OFF)
@@ -262,23 +175,116 @@ def next_of_splitlines(game, text):
     return "".join(text.splitlines()[len(game.guesses) : len(game.guesses) + 1])
 
 
-def call(function, case: Case) -> str:
-    """The answer, and the game as it stands then."""
-    game = case["game"].fresh()
-    said = function(game, case["text"])
-    if said is None:
-        raise NotAResult('it returns None; return a text, "" where the policy has the word.')
-    if not isinstance(said, str):
-        raise NotAResult(f'it returns {named(said)}; return a text, "" where the policy has the word.')
-    if not isinstance(game.done, bool):
-        raise NotAResult(f"it leaves `game.done` as {named(game.done)}; it is True or False.")
-    return f"{said!r}, guesses {list(game.guesses)}, {'over' if game.done else 'goes on'}"
+@STEPS.slip(
+    "guesses",
+    "The guess is not kept. `game.guesses` is the game's memory: without it the game cannot count, and nobody sees "
+    "afterwards who won.",
+)
+def not_kept(game):
+    return game.guesses
 
 
-def game_after(low: int, high: int, secret: int, guesses: list[int]) -> tuple[Played, str]:
-    """A game after these wrong guesses, and its text so far."""
-    text = "".join(f" {guess}? {'low' if guess < secret else 'high'}\n" for guess in guesses)
-    return Played(low, high, secret, guesses), text
+@STEPS.slip("guesses", "Only the last guess is kept: `game.guesses` is replaced. Append to it.")
+def only_the_last(game, guess):
+    return game.guesses if guess is None else [guess]
+
+
+@STEPS.slip("guesses", "The guess is kept as a text, which no number equals: keep `int(...)` of it.")
+def kept_as_text(game, guess):
+    return game.guesses if guess is None else [*game.guesses, str(guess)]
+
+
+@STEPS.slip("guesses", "A guess outside of the range is not kept. It counts as any other: append it to `game.guesses`.")
+def outside_not_kept(game, guess):
+    inside = guess is not None and game.low <= guess <= game.high
+    return [*game.guesses, guess] if inside else game.guesses
+
+
+@STEPS.slip("guesses", "The right guess is not kept. It counts as any other: append it to `game.guesses`.")
+def right_one_not_kept(game, guess):
+    return game.guesses if guess in (None, game.secret) else [*game.guesses, guess]
+
+
+@STEPS.slip("answer", "The space before the word is missing: ` 4? low` has one.")
+def without_space(word):
+    return f"{word}\n" if word else ""
+
+
+@STEPS.slip("answer", "The end of the line is missing: then the next guess stands in the line of the answer.")
+def without_line_end(word):
+    return f" {word}" if word else ""
+
+
+@STEPS.slip("answer", "You repeat the guess. It stands in the completion already: return what comes behind it.")
+def with_guess(line, word):
+    return f"{line} {word}\n" if word else ""
+
+
+@STEPS.slip(
+    "answer",
+    "Behind a third guess that is wrong nothing is said. It ends the game, and is answered like any other: low or high.",
+)
+def third_not_answered(answer, guesses, most_guesses, word):
+    return "" if len(guesses) == most_guesses and word != "right" else answer
+
+
+@STEPS.slip(
+    "lost",
+    "What is no guess does not end the game: the policy chats on until its room is full.",
+)
+def nothing_is_lost():
+    return False
+
+
+@STEPS.slip(
+    "lost",
+    "The game ends before the guess is whole. `say` is asked after each token: behind ` 4` the question mark is still to "
+    "come, and the policy has the word.",
+)
+def half_a_guess_lost(guess):
+    return guess is None
+
+
+@STEPS.slip("lost", "A number outside of the range ends the game. It is a guess as any other: answer it, and keep it.")
+def outside_is_lost(game, guess, lost):
+    return lost or (guess is not None and not game.low <= guess <= game.high)
+
+
+@STEPS.slip("most_guesses", "The game ends one guess too early: count the guesses with this one in it.")
+def one_too_early():
+    return 2
+
+
+@STEPS.slip(
+    "over",
+    "The third guess does not end the game. There are three, right or not: count this one as well.",
+)
+def only_right_ends(game, guess, lost):
+    return lost or guess == game.secret
+
+
+@STEPS.slip("over", "A right guess does not end the game: the policy is asked to guess on.")
+def only_the_third_ends(guess, guesses, lost, most_guesses):
+    return lost or (guess is not None and len(guesses) == most_guesses)
+
+
+@STEPS.slip("over", "Every guess ends the game. It goes on until one is right, or until the third.")
+def every_guess_ends(guess, lost):
+    return lost or guess is not None
+
+
+@STEPS.slip("over", "`game.done` is never set: the completion goes on behind the end of the game.")
+def never_over():
+    return False
+
+
+@STEPS.slip(
+    "begun",
+    "Whatever does not end in `?` counts as begun, so that ` well` never ends the game. A guess begins with nothing, a "
+    "space, or a space and its number.",
+)
+def begun_without_question_mark(line):
+    return not line.endswith("?")
 
 
 @STEPS.slip(
@@ -290,15 +296,9 @@ def begun_before_a_line_end(line):
     return re.match(r" ?[0-9]?$", line) is not None
 
 
-@STEPS.slip(
-    "answer",
-    "Behind a third guess that is wrong nothing is said. It ends the game, and is answered like any other: low or high.",
-)
-def third_not_answered(answer, guesses, most, word):
-    return "" if len(guesses) == most and word != "right" else answer
-
-
-NO_GUESSES = (" 12?", " 3? 4?", "4?")
+@STEPS.slip("guess", "A number outside of the range ends the game. It is a guess as any other: answer it, and keep it.")
+def outside_is_no_guess(game, guess):
+    return guess if guess is not None and game.low <= guess <= game.high else None
 
 
 @STEPS.slip("guess", "A number of two digits counts as a guess. A guess has one digit.")
@@ -309,6 +309,17 @@ def of_two_digits(line):
 @STEPS.slip("guess", "The guess at the end of a line counts, whatever stands before it. The whole line is the guess.")
 def at_the_end_of_a_line(line):
     return int(line[-2]) if re.search(r" [0-9]\?\Z", line) else None
+
+
+# Cases.
+
+NO_GUESSES = (" 12?", " 3? 4?", "4?")  # two digits, two guesses in a line, no space
+
+
+def game_after(low: int, high: int, secret: int, guesses: list[int]) -> tuple[Played, str]:
+    """A game after these wrong guesses, and its text so far."""
+    text = "".join(f" {guess}? {'low' if guess < secret else 'high'}\n" for guess in guesses)
+    return Played(low, high, secret, guesses), text
 
 
 def draw(draw: Draw) -> Case:
@@ -353,6 +364,19 @@ def smaller(case: Case) -> list[Case]:
         fewer, text = game_after(game.low, game.high, game.secret, guesses)
         found.append({"game": fewer, "text": text + own})
     return found
+
+
+def call(function, case: Case) -> str:
+    """The answer, and the game as it stands then."""
+    game = case["game"].fresh()
+    answer = function(game, case["text"])
+    if answer is None:
+        raise NotAResult('it returns None; return a text, "" where the policy has the word.')
+    if not isinstance(answer, str):
+        raise NotAResult(f'it returns {named(answer)}; return a text, "" where the policy has the word.')
+    if not isinstance(game.done, bool):
+        raise NotAResult(f"it leaves `game.done` as {named(game.done)}; it is True or False.")
+    return f"{answer!r}, guesses {list(game.guesses)}, {'over' if game.done else 'goes on'}"
 
 
 EXERCISE = Exercise(
