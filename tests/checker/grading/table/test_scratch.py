@@ -71,7 +71,6 @@ def test_a_run_of_somebody_else_keeps_its_files(outside, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "kill", refused)
     with scratch_in(tmp_path):
         assert own.exists()
-        assert own.exists()
 
 
 @pytest.mark.parametrize("end", [None, KeyboardInterrupt])
