@@ -267,7 +267,7 @@ def _in_all(slips: list[tuple[Slip, ...]]) -> tuple[str, ...]:
 
 def _remark(exercise: Exercise, function: Callable, trial: Trial, smallest: Case) -> str:
     """A sentence on all outcomes of a function that no slips explain, "" for none."""
-    if trial.main_difference not in (Difference.RAISED, Difference.SHAPE, Difference.VALUE):
+    if trial.main_difference not in (Difference.RAISED, Difference.SHAPE, Difference.VALUE) or _has_a_typo(trial):
         return ""
     remark = always_the_same(exercise, trial) or _from_call_to_call(exercise, function, trial, smallest)
     if remark:
@@ -283,9 +283,7 @@ def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> list[tupl
         One explanation, a slip or two at once, or two explanations that no case tells apart. Empty when more explain
         every outcome or none does, when no time is left, and for a function whose numbers are all right or all the same.
     """
-    if trial.main_difference.has_right_numbers or always_the_same(exercise, trial):
-        return []
-    if any((one.actual.raised or "").startswith(TYPOS) for one in trial.comparisons):
+    if trial.main_difference.has_right_numbers or always_the_same(exercise, trial) or _has_a_typo(trial):
         return []
     # Cases with wrong numbers come first, the small ones of these before the large: a wrong guess is refuted there soonest.
     wrong_first = sorted(
@@ -296,6 +294,11 @@ def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> list[tupl
     outcomes = [comparison.actual for comparison in wrong_first]
     found = find_explanations(exercise, cases, outcomes, _start_timer(TIME_FOR_SLIPS, within=time_left))
     return found if len(found) <= MOST_OFFERED else []
+
+
+def _has_a_typo(trial: Trial) -> bool:
+    """True for a function that asks for a name that nobody knows: whatever else it does may follow from that."""
+    return any((one.actual.raised or "").startswith(TYPOS) for one in trial.comparisons)
 
 
 def always_the_same(exercise: Exercise, trial: Trial) -> str:

@@ -168,8 +168,11 @@ def from_where_they_differ(actual: str, expected: str) -> tuple[str, str]:
     """Both texts as Python writes them; of long ones the part around the first place at which they differ."""
     if max(len(actual), len(expected)) <= WIDTH:
         return repr(actual), repr(expected)
-    same = len(commonprefix([actual, expected]))
-    start = max(0, actual.rfind(" ", 0, max(0, same - BEFORE_A_DIFFERENCE)) + 1) if same > BEFORE_A_DIFFERENCE else 0
+    same = start = len(commonprefix([actual, expected]))
+    while start and len(repr(actual[start - 1 : same])) <= BEFORE_A_DIFFERENCE:
+        start -= 1
+    if start:
+        start = actual.find(" ", start, same) + 1 or start  # at the beginning of a word, where there is one
     before = "..." if start else ""
     return tuple(before + clipped(repr(text[start:]), WIDTH) for text in (actual, expected))
 

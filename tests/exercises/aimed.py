@@ -1,8 +1,9 @@
 """Wrong functions that are aimed at what cases and stand-ins do not show. No exercise is named here.
 
 Each is the right function but for one thing that hides behind a case of a kind: a class of values is left out of an
-argument, of a step or of all that a step compares; a setting that is handed on is another one; a row is dropped; a size is
-written down; something is done twice, or without the block around it. The first are made from the steps of the reference,
+argument, of a step or of all that a step compares; equal items have equal partners; a comparison overlooks the sign, or the
+order of digits; a setting that is handed on is another one; a row is dropped; a size is written down; something is done
+twice, or without the block around it. The first are made from the steps of the reference,
 the others from the syntax tree of what the worked notebook has in its place.
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from itertools import permutations
 from math import prod
 
 import numpy as np
@@ -29,15 +31,20 @@ from shared.exercises.interrupting import interrupted_after
 from shared.exercises.steps import Part, Slip, Steps
 from tests.exercises.bank.holding import statements
 from tests.exercises.called import called, classes_in
-from tests.exercises.left_out import LEFT_OUT, classes, holds, in_lists, in_numbers, in_texts, kept
+from tests.exercises.left_out import LEFT_OUT, by_item, classes, holds, in_lists, in_numbers, in_texts, kept
 from tests.exercises.mutants import become, changed_line, versions_of
 from tests.exercises.test_notebooks import NOTEBOOKS, sources_of
+from tests.exercises.traits import ids_in
 
 WIDER = 4  # cases that are made wider
 SECONDS, TIMES = 3.0, 10  # for one function in all cases, beside so many times those of the right one: some never end
-Aimed = tuple[str, Callable, bool]  # what is changed, the function, whether no wider case may show it behind a stand-in
+Aimed = tuple[
+    str, Callable, bool
+]  # what is changed, the function, whether it is wrong although no wider case may show it
 WRITTEN = {"completion", "completions", "text"}  # by a model, which may write anything
 SIZES = (1, 2, 4, 8, 16)
+EVEN = ("abs({}) == abs({})", "({}) ** 2 == ({}) ** 2", "sorted(str({} + 0)) == sorted(str({} + 0))")
+FEW = in_numbers(lambda numbers: numbers % 3 + 1)  # of two lists of ids, so that they share some
 WIDER_CHANGES = (
     in_numbers(torch.neg),
     in_numbers(lambda numbers: 0.7 * numbers),
@@ -47,6 +54,7 @@ WIDER_CHANGES = (
     in_texts(str.upper),
     in_texts(lambda text: f" {text} "),
     in_texts(lambda text: re.sub("(.)", r"\1\1", text)),
+    in_texts(lambda text: re.sub(r"(\d+)(\D+)(\d+)", r"\3\2\1", text)),
     in_lists(lambda items: items[::-1]),
     in_lists(lambda items: items * 5),
 )
@@ -106,7 +114,7 @@ def _differs(exercise: Exercise, function: Callable, case: Case, expected: Outco
 
 
 def wider(exercise: Exercise, cases: list[Case]) -> list[Case]:
-    """Cases beyond those that are tried: more rows, numbers of another sign or size, texts in another form.
+    """Cases beyond those that are tried: more rows, numbers of another sign or size or shared, texts in another form.
 
     They hold nothing that neither a case holds nor a call of the worked notebook, but for what a model writes: any text.
     """
@@ -120,6 +128,10 @@ def wider(exercise: Exercise, cases: list[Case]) -> list[Case]:
                 other = kept(change)(case[name])
                 if name in WRITTEN or classes(other) <= held[name]:
                     found.append(case | {name: other})
+    for case in cases:
+        if sum(bool(ids_in(value)) for value in case.values()) > 1:
+            shared = {name: FEW(value) if ids_in(value) else value for name, value in case.items()}
+            found += [shared] * all(classes(value) <= held[name] for name, value in shared.items())
     return found
 
 
@@ -164,6 +176,12 @@ def without_values(exercise: Exercise) -> Iterator[Aimed]:
                 of_all = replace(part, function=_of_all(part.function, kept(change)))
                 steps = Steps(copy.copy(exercise.steps.steps) | {name: of_all})
                 yield f"all of {name}: {what}", replace(exercise, steps=steps).reference(), False
+    for name, part in exercise.steps.steps.items():
+        for one, other in permutations(part.reads, 2):
+            if "lists" in inside[one] & inside[other]:
+                glued = replace(part, function=_glued(part, one, other))
+                steps = Steps(copy.copy(exercise.steps.steps) | {name: glued})
+                yield f"{name}: {other} by {one}", replace(exercise, steps=steps).reference(), False
 
 
 def what_they_hold(exercise: Exercise) -> dict[str, set[str]]:
@@ -186,6 +204,16 @@ def what_they_hold(exercise: Exercise) -> dict[str, set[str]]:
         }
         reference_outcome(replace(exercise, steps=Steps(parts)), case)
     return found
+
+
+def _glued(part: Part, one: str, other: str) -> Callable:
+    """The part, in which what it reads as `other` is the same beside equal items of `one`."""
+
+    def function(*values):
+        read = dict(zip(part.reads, values))
+        return part.function(*(read | {other: by_item(read[one], read[other])}).values())
+
+    return function
 
 
 def _of_all(function: Callable, change: Callable) -> Callable:
@@ -224,6 +252,7 @@ def of_the_solution(exercise: Exercise, chapter: str) -> Iterator[Aimed]:
     is_behind = bool(exercise.supplies or exercise.gradient == "model")
     kinds = dict.fromkeys(versions_of(right, lambda *of_node: _changes(*of_node, lines)), False)
     kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _changes_of_calls(*of_node, lines)), is_behind)
+    kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _even(*of_node, lines)), True)
     for source, is_hidden in kinds.items():
         yield changed_line(ast.unparse(right), source), function_of(source, chapter), is_hidden
 
@@ -254,15 +283,33 @@ def _changes(node: ast.AST, tree: ast.FunctionDef, lines: range) -> Iterator[Cal
 
 
 def _changes_of_calls(node: ast.AST, tree: ast.FunctionDef, lines: range) -> Iterator[Callable]:
-    """A setting that is handed on is another one, a statement is made twice, or without the block around it."""
+    """A setting that is handed on is another one, a tensor stays where it is, a statement is made twice or outside its block."""
     if not is_within(node, lines):
         return
     if isinstance(node, ast.Call):
         yield from _settings(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "to":
+            yield lambda: become(node, tree, node.func.value)
     if isinstance(node, ast.Return | ast.Expr) and isinstance(node.value, ast.Call):
         yield lambda: _twice(node, tree)
     if isinstance(node, ast.With):
         yield lambda: become(node, tree, [*node.body])
+
+
+def _even(node: ast.AST, tree: ast.FunctionDef, lines: range) -> Iterator[Callable]:
+    """An equality of two values that overlooks the sign, or the order of the digits."""
+    if (
+        not is_within(node, lines)
+        or not isinstance(node, ast.Compare)
+        or not isinstance(node.ops[0], ast.Eq | ast.NotEq)
+    ):
+        return
+    sides = (node.left, *node.comparators)
+    if len(sides) == 2 and not any(isinstance(side, ast.Constant) for side in sides):
+        word = "" if isinstance(node.ops[0], ast.Eq) else "not "
+        for relation in EVEN:
+            text = word + relation.format(*map(ast.unparse, sides))
+            yield lambda text=text: become(node, tree, _expression(text))
 
 
 def is_within(node: ast.AST, lines: range) -> bool:

@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import torch
+
+NUMBER = (int, float, Fraction)
 
 
 def holds(value) -> set[str]:
@@ -13,7 +16,7 @@ def holds(value) -> set[str]:
         return {"texts"}
     if isinstance(value, bool) or value is None:
         return set()
-    if isinstance(value, int | float | torch.Tensor | np.ndarray):
+    if isinstance(value, int | float | Fraction | torch.Tensor | np.ndarray):
         return {"numbers"}
     inside = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
     return set().union({"lists"} if type(value) is list else set(), *map(holds, inside))
@@ -33,8 +36,9 @@ def in_numbers(change: Callable) -> Callable:
             return type(value)(map(changed, value)) if type(value) in (list, tuple) else value
         if type(value) is dict:
             return {key: changed(one) for key, one in value.items()}
-        if type(value) in (int, float) and abs(value) < 1e9:
-            return type(value)(change(torch.tensor(value, dtype=torch.float64)).item())
+        if type(value) in NUMBER and abs(value) < 1e9:
+            number = type(value)(change(torch.tensor(float(value), dtype=torch.float64)).item())
+            return number.limit_denominator() if isinstance(number, Fraction) else number
         return value
 
     return changed
@@ -45,7 +49,7 @@ def in_listed(change: Callable) -> Callable:
 
     def changed(value):
         if type(value) in (list, tuple):
-            return type(value)(change_of(one) if type(one) in (int, float) else changed(one) for one in value)
+            return type(value)(change_of(one) if type(one) in NUMBER else changed(one) for one in value)
         return {key: changed(one) for key, one in value.items()} if type(value) is dict else value
 
     change_of = in_numbers(change)
@@ -83,6 +87,14 @@ def _digits_of_all(numbers: list) -> list:
 
 def _each_once(items: list) -> list:
     return [item for place, item in enumerate(items) if item not in items[:place]]
+
+
+def by_item(items, others):
+    """The other list, in which what stands beside equal items is the same: that beside the first of them."""
+    if type(items) is not list or type(others) is not list or len(items) != len(others):
+        return others
+    first = {}
+    return [first.setdefault(str(item), other) for item, other in zip(items, others)]
 
 
 LEFT_OUT = {

@@ -9,6 +9,7 @@ import yaml
 
 from shared.exercises import drawing
 from shared.exercises.catalogue import EXERCISES
+from shared.exercises.catalogue.countdown import correctness_reward, episodes
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Exercise
 from shared.exercises.stand_ins import speaking
@@ -56,6 +57,37 @@ def test_a_setting_that_a_stand_in_overlooks_is_found(monkeypatch):
         ),
     )
     assert "greedy = Sampling(4, temperature=0.0)" in holes(exercise, "greedy_evaluation", "= Sampling(")
+
+
+def test_a_sign_that_nobody_misses_is_found(monkeypatch):
+    """Catches a reward that pays 3 - 8 for a target of 5, which no case shows if none has such a value."""
+    exercise = EXERCISES["correctness_reward"]
+    assert holes(exercise, "correctness_reward", "abs(") == []
+    other = [problem for problem in correctness_reward.PROBLEMS if problem[2] != "3 - 8"]
+    monkeypatch.setattr(correctness_reward, "PROBLEMS", other)
+    assert "abs(value) == abs(goal)" in holes(exercise, "correctness_reward", "abs(")[0]
+
+
+def test_a_mask_by_tokens_is_found():
+    """Catches a mask that goes by the token alone, if no token is both drawn and heard."""
+    exercise = EXERCISES["play"]
+    assert holes(exercise, "play", "mask by ids") == []
+
+    def apart(draw: Draw) -> dict:
+        case = exercise.draw(draw)
+        heard = {token: ([100 + word for word in said], over) for token, (said, over) in case["listen"].items()}
+        return case | {"listen": heard}
+
+    assert holes(replace(exercise, draw=apart), "play", "mask by ids") == ["cut: mask by ids"]
+
+
+def test_a_tensor_that_stays_on_the_cpu_is_found(monkeypatch):
+    """Catches advantages that are not where the model is: with a model on the CPU nothing shows it."""
+    exercise = replace(EXERCISES["episodes"], draws=1)
+    about = "advantages = group_advantages(rewards_per_func.sum(dim=1), G)"
+    assert holes(exercise, "episodes", about) == []
+    monkeypatch.setattr(episodes, "stays_behind", lambda model, give: False)
+    assert about in holes(exercise, "episodes", about)
 
 
 @pytest.mark.parametrize("name", few_of(EXERCISES, ["own_weight", "slopes"]))

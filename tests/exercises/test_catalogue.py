@@ -91,6 +91,11 @@ def test_how_many_slips_there_are():
     assert len(SLIPS) >= 500
 
 
+def test_a_mean_is_not_called_expected():
+    """Catches "You subtract the expected reward. For p 1 it gives 0, expected 1": one word in two senses."""
+    assert [(name, slip.name) for name, slip in SLIPS if "expected" in slip.explanation] == []
+
+
 @pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reference_passes_and_is_the_courses_own_function(name):

@@ -441,4 +441,5 @@ def test_a_name_that_nobody_knows_is_no_slip():
     def misspelt(x):
         raise NameError("name 'xs' is not defined")
 
-    assert judge(exercise, misspelt).slips == ()
+    verdict = judge(exercise, misspelt)
+    assert verdict.slips == () and verdict.text.startswith("it raised NameError")  # and not "it never reads `x`"

@@ -6,13 +6,23 @@ import torch
 import shared.evaluate
 import shared.rollout
 from shared.engine.sampling import Sampling
+from shared.exercises.calling import call
+from shared.exercises.catalogue.game import play
 from shared.exercises.drawing import Draw
 from shared.exercises.results import NotAResult
 from shared.exercises.stand_ins.documents import Documents
 from shared.exercises.stand_ins.games import Played
 from shared.exercises.stand_ins.letters import letters
 from shared.exercises.stand_ins.scored import Scored
-from shared.exercises.stand_ins.speaking import MOST, Speaker, drawn_speaker, rollout_of, speak, standing_in
+from shared.exercises.stand_ins.speaking import (
+    MOST,
+    Speaker,
+    drawn_speaker,
+    rollout_of,
+    speak,
+    standing_in,
+    stays_behind,
+)
 from shared.exercises.stand_ins.tiny_model import TinyModel
 from shared.exercises.stand_ins.tokens import END, TOKENIZER
 
@@ -176,6 +186,35 @@ def test_a_drawn_speaker_has_something_to_say_to_each_prompt():
     said = [*speaker.unsure["p"], *speaker.unsure["q"]]
     assert {*said, *speaker.sure.values()} <= {"a", "b", "c"} and len(set(said)) > 1
     assert len(speaker.unsure["p"]) == len(speaker.unsure["q"]) > 2
+
+
+def test_what_stays_on_the_cpu_is_told():
+    """Catches a right function that goes by the rollout's device, and one that the device without numbers stops."""
+    speaker = Speaker({"a:": "1"}, {"a:": ["1"]})
+
+    def of_the_rollout(model):
+        return FLOATS.to(speak(model, TOKENIZER, ["a:"], 1, Sampling(MOST)).old_logps.device)
+
+    assert stays_behind(speaker, lambda model: FLOATS)
+    assert not stays_behind(speaker, lambda model: FLOATS.to(model.device))
+    assert not stays_behind(speaker, of_the_rollout)
+    assert not stays_behind(speaker, lambda model: FLOATS * float(FLOATS.to(model.device).sum()))
+
+
+def test_a_game_hears_the_token_that_fills_the_room():
+    """Catches a loop that ends before it listens: ids and mask are right, and a won game is called lost."""
+
+    def deaf_at_the_end(draw, listen, max_new_tokens):
+        ids, mask = [], []
+        while len(ids) < max_new_tokens:
+            ids, mask = [*ids, draw(ids)], [*mask, 1]
+            if len(ids) < max_new_tokens:
+                heard, _ = listen(ids)
+                ids, mask = ids + heard, mask + [0] * len(heard)
+        return ids, mask
+
+    outcome = call(play.EXERCISE, deaf_at_the_end, {"draw": [1], "listen": {}, "max_new_tokens": 1})
+    assert "does not hear every token" in outcome.complaint
 
 
 def test_letters_stand_for_the_meaning_of_a_text():

@@ -22,6 +22,7 @@ from shared.exercises.catalogue.gradients import slopes
 from shared.exercises.catalogue.maxent_irl import compute_expected_svf
 from shared.exercises.catalogue.poker import hand_type
 from shared.exercises.catalogue.ppo import advantages_of
+from shared.exercises.catalogue.ratio_weights import own_weight
 from shared.exercises.comparing import compare
 from shared.exercises.judging import judge
 from shared.exercises.wording import arguments_in_words, describe, from_where_they_differ
@@ -130,3 +131,13 @@ def test_two_long_texts_are_shown_where_they_differ():
     mine, right = from_where_they_differ(f"{same}3 moves, and so on", f"{same}4 moves, and so on")
     assert mine.startswith("...") and "3 moves" in mine and "4 moves" in right and len(mine) < 165
     assert from_where_they_differ("a", "b") == ("'a'", "'b'")
+    for same in ("x" * 300, "a word and " + "y" * 300, "\x00" * 300):
+        mine, right = from_where_they_differ(f"{same}3 moves", f"{same}4 moves")
+        assert mine.endswith("3 moves'") and right.endswith("4 moves'")
+
+
+def test_of_several_weights_the_wrong_one_is_told():
+    """Catches "it gives 1.000 at a ratio of 1; expected 1 at a ratio of 1": the first weight, where another is wrong."""
+    ratio = torch.tensor([[2.0, 3.0, 4.0]])
+    case = {"ratio": ratio, "advantages": torch.tensor([[1.0, 0.0, 1.0]])}
+    assert "0.500 at a ratio of 1" in own_weight.call(lambda ratio, advantages: (1 + advantages) / 2, case)

@@ -6,7 +6,7 @@ judged, others stand in for them.
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from types import FunctionType
 
@@ -60,7 +60,18 @@ def speak(model, tokenizer, prompts, num_generations: int, sampling: Sampling = 
     completions = []
     for prompt in prompts:
         completions += model.says(prompt, sampling.temperature, num_generations)
-    return rollout_of(list(prompts), completions, num_generations, sampling)
+    with model.device:
+        return rollout_of(list(prompts), completions, num_generations, sampling)
+
+
+def stays_behind(model: Speaker, give: Callable[[Speaker], torch.Tensor]) -> bool:
+    """True where what is given of a model is not on its device.
+
+    It is tried with a device that holds no numbers: an error of it tells nothing of the function.
+    """
+    with suppress(Exception):
+        return give(replace(model, device=torch.device("meta"))).device.type != "meta"
+    return False
 
 
 def rollout_of(

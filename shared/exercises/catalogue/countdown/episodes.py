@@ -12,7 +12,15 @@ from shared.exercises.catalogue.dots import group_advantages as advantages_exerc
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise, is_reference
 from shared.exercises.results import NotAResult, TensorOf, named
-from shared.exercises.stand_ins.speaking import SETTINGS, Speaker, drawn_speaker, names, speak, standing_in
+from shared.exercises.stand_ins.speaking import (
+    SETTINGS,
+    Speaker,
+    drawn_speaker,
+    names,
+    speak,
+    standing_in,
+    stays_behind,
+)
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
@@ -137,8 +145,14 @@ def each_normalised(formats, solved, G):
 def call(function, case: Case):
     """(B, 3), with the rewards and the model of the case in the place of the notebook's."""
     model, rows, G = case.values()
+    arguments = (rows, G) if is_reference(function) else (rows, *SEED_AND_STEP)
     with standing_in(function, sample=speak_at_a_step, REWARDS=[written, on_target], G=G):
-        result = function(model, rows, G) if is_reference(function) else function(model, rows, *SEED_AND_STEP)
+        result = function(model, *arguments)
+        if not is_reference(function) and stays_behind(model, lambda other: function(other, *arguments)[2]):
+            raise NotAResult(
+                "its advantages are not where the model is: the loss of the next cell fails on a GPU. Take them there, "
+                "`.to(model.device)`."
+            )
     if not isinstance(result, tuple) or len(result) != 3:
         raise NotAResult(f"it returns {named(result)}; return the rollout, the rewards (B, 2) and the advantages (B,).")
     _, rewards, advantages = result

@@ -220,14 +220,15 @@ def call(function, case: Case) -> torch.Tensor:
     The game says nothing that it finds in the text already: it has to be handed what it said.
     """
     words, answers, most = case["draw"], case["listen"], case["max_new_tokens"]
-    asked = count()
+    drawn, heard = count(), count()
 
     def draw(ids):
-        if next(asked) > 4 * most:
+        if next(drawn) > 4 * most:
             raise NotAResult("it does not end: more tokens are drawn than there is room for.")
         return words[(len(ids) + sum(ids)) % len(words)]
 
     def listen(ids):
+        next(heard)
         said, over = answers.get(ids[-1], ([], False)) if len(ids) else ([], False)
         if said and set(said) <= set(ids):
             return [], False
@@ -238,6 +239,11 @@ def call(function, case: Case) -> torch.Tensor:
         raise NotAResult(f"it returns {named(result)}; return two lists, the ids and the mask.")
     if any(isinstance(one, bool) for one in result[1]):
         raise NotAResult("its mask holds True and False; a loss calculates with 1 and 0.")
+    if next(heard) < next(drawn):
+        raise NotAResult(
+            "the game does not hear every token: `listen` once behind each that is drawn, also where the room is full then. "
+            "The guess that ends there counts."
+        )
     ids, mask = ([float(number) for number in part] for part in result)
     if len(ids) != len(mask):
         raise NotAResult(

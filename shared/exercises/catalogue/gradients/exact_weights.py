@@ -61,7 +61,7 @@ def without_rewards(R):
 
 @STEPS.slip(
     "paid",
-    "You subtract each prompt's expected reward. That leaves the gradient as it is, but asked for are the weights of the "
+    "You subtract each prompt's mean reward. That leaves the gradient as it is, but asked for are the weights of the "
     "plain one, p * R / N, against which baselines are measured afterwards.",
 )
 def centred(R, p):
@@ -123,7 +123,7 @@ def times_the_complement(p):
 
 @STEPS.slip(
     "weights",
-    "You make the weights of a prompt add up to 1. Their sum is its expected reward, and belongs to the gradient: p * R / N.",
+    "You make the weights of a prompt add up to 1. Their sum is its mean reward, and belongs to the gradient: p * R / N.",
 )
 def normalised(chances, paid, count):
     products = chances * paid
@@ -132,7 +132,7 @@ def normalised(chances, paid, count):
 
 @STEPS.slip(
     "weights",
-    "You divide by the sum of a prompt's weights, held above 0. That sum is its expected reward, and belongs to the "
+    "You divide by the sum of a prompt's weights, held above 0. That sum is its mean reward, and belongs to the "
     "gradient: p * R / N.",
 )
 def normalised_safely(chances, paid, count):

@@ -40,7 +40,7 @@ def baseline(above, below):
 
 @STEPS.slip(
     "lengths",
-    "This is the expected reward, the value: the lengths of the scores are missing. A completion whose score is long "
+    "This is the mean reward, the value: the lengths of the scores are missing. A completion whose score is long "
     "makes more of the variance, and counts more.",
 )
 def value_instead(score_norms):
@@ -64,7 +64,7 @@ def without_probabilities(lengths):
 
 @STEPS.slip(
     "below",
-    "The denominator is missing: divide by the expected squared length, or the baseline is no average of rewards.",
+    "The denominator is missing: divide by the mean squared length, or the baseline is no average of rewards.",
 )
 def not_divided(p):
     return torch.ones(p.size(0), 1)

@@ -39,13 +39,13 @@ def updated(weights, factor):
 
 @STEPS.slip(
     "gradient",
-    "The gradient has the wrong sign: it is demonstrated minus expected, and yours pays for what is not shown.",
+    "The gradient has the wrong sign: it is demonstrated minus visited, and yours pays for what is not shown.",
 )
 def sign_flipped(gradient):
     return -gradient
 
 
-@STEPS.slip("gradient", "The expected features are missing: what is already matched would be pushed on for ever.")
+@STEPS.slip("gradient", "The features of the visits are missing: what is already matched would be pushed on for ever.")
 def target_only(target):
     return target
 

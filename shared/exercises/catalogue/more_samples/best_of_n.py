@@ -66,7 +66,7 @@ def not_ordered(scores):
     return list(range(len(scores)))
 
 
-@STEPS.slip("ordered", "You return the expected *score* of the chosen sample. What it earns is its reward.")
+@STEPS.slip("ordered", "You return the *score* of the chosen sample. What it earns is its reward.")
 def scores_for_rewards(order, scores):
     return [scores[place] for place in order]
 

@@ -89,7 +89,8 @@ def call(function, case: Case) -> str:
     faults = []
     on_policy = as_weights(function, torch.ones_like(ratio), advantages)
     if not torch.allclose(on_policy, torch.ones_like(on_policy), atol=1e-3):
-        faults.append(f"{on_policy.flatten()[0]:.3f} at a ratio of 1")
+        furthest = (on_policy - 1).abs().argmax()
+        faults.append(f"{on_policy.flatten()[furthest]:.3f} at a ratio of 1")
     values = [as_weights(function, torch.full_like(ratio, far), advantages) for far in FAR]
     for far, value in zip((*FAR, "some"), (*values, found)):
         if not value.isfinite().all():
