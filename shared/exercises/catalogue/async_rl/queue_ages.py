@@ -92,7 +92,7 @@ def draw(draw: Draw) -> Case:
 
 
 def boundary() -> list[Case]:
-    triples = [(1, 1, 0), (2, 6, 9), (2, 6, 1), (3, 7, 2), (2, 5, 0), (1, 5, 2)]
+    triples = [(1, 1, 0), (2, 6, 9), (2, 6, 1), (3, 7, 2), (2, 5, 0), (1, 5, 2), (2, 300, 300)]
     return [dict(zip(("rollouts_per_update", "updates", "bound"), triple)) for triple in triples]
 
 

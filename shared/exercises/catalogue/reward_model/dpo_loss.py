@@ -206,9 +206,9 @@ def fine_for_falling(averaged, of_chosen, beta):
 
 
 def draw(draw: Draw) -> Case:
-    N = draw.size()
-    ref_chosen = draw.numbers(N, least=-6, most=-1)
-    ref_rejected = draw.numbers(N, least=-6, most=-1)
+    N, far = draw.size(), draw.choice([6, 60])  # a text of many tokens is far less likely than a short one
+    ref_chosen = draw.numbers(N, least=-far, most=-1)
+    ref_rejected = draw.numbers(N, least=-far, most=-1)
     return {
         "chosen": ref_chosen + draw.numbers(N, least=-1, most=1),
         "rejected": ref_rejected + draw.numbers(N, least=-1, most=1),

@@ -158,7 +158,7 @@ def draw(draw: Draw) -> Case:
 
 
 def boundary() -> list[Case]:
-    triples = [(1, 0, 1), (1, 1, 1), (2, 1, 1), (2, 1, 2), (4, 1, 2), (8, 8, 4), (8, 0, 8), (8, 7, 2), (64, 3, 8)]
+    triples = [(1, 0, 1), (1, 1, 1), (2, 1, 1), (2, 1, 2), (4, 1, 2), (8, 8, 4), (8, 0, 8), (8, 7, 2), (300, 3, 8)]
     return [{"count": count, "right": right, "k": k} for count, right, k in triples]
 
 
