@@ -1,6 +1,7 @@
 """A record of what the worked notebooks hand to a student's functions, beside what cases hand them.
 
 python -m tests.exercises.called [NOTEBOOK ...]     run them, and write `called.yml` anew
+python -m tests.exercises.called --stale            say in seconds which are called otherwise than recorded
 
 Of each function the file holds the traits (`traits.py`) of all calls that its notebook makes of it, shapes, types and signs,
 the classes of values (`left_out.py`) that each argument has members of, and the code that makes the calls, as a hash. A trait
@@ -11,6 +12,7 @@ import argparse
 import ast
 import hashlib
 import inspect
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cache, wraps
@@ -158,10 +160,16 @@ def main() -> None:
     parser.add_argument(
         "notebooks", nargs="*", help="their names, such as dots; those with a stale record if none is named"
     )
+    parser.add_argument(
+        "--stale", action="store_true", help="only say which functions are called otherwise than recorded"
+    )
+    given = parser.parse_args()
+    chapters = sorted({place.partition(".")[0] for place in PLACES.values()})
+    if given.stale:
+        sys.exit("\n".join(sentence for chapter in given.notebooks or chapters for sentence in stale(chapter)) or 0)
     check.verdict_on = lambda exercise, function: None
     check.show = lambda *_, **__: True
-    chapters = sorted({place.partition(".")[0] for place in PLACES.values()})
-    for chapter in parser.parse_args().notebooks or filter(stale, chapters):
+    for chapter in given.notebooks or filter(stale, chapters):
         record(chapter, run(chapter))
 
 

@@ -1,5 +1,6 @@
 """Functions that are aimed at what cases and stand-ins do not show, made from references and worked solutions."""
 
+import ast
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -96,6 +97,13 @@ def test_what_a_notebook_hands_over_is_among_the_cases(name):
     found = called.never_drawn(EXERCISES[name])
     assert {trait: found[trait] for trait in found if FORM in trait or not is_excused(f"{name} {trait}")} == {}
     assert called.too_short(EXERCISES[name]) == {}
+
+
+def test_a_call_that_has_changed_makes_its_record_stale():
+    """Catches a record that outlives what it was made of, also where another function of the notebook makes the call."""
+    cells = "def f(x): return x\ndef g(): return f({})\ny = g()\nz = {}"
+    codes = {cell: called.calling_code(ast.parse(cells.format(*cell)).body, "f") for cell in ((1, 1), (2, 1), (1, 2))}
+    assert codes[1, 1] != codes[2, 1] and codes[1, 1] == codes[1, 2]
 
 
 def test_axes_that_no_case_has_are_found():
