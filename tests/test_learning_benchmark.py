@@ -87,9 +87,13 @@ def test_the_page_on_a_real_model_has_what_was_recorded():
     page = real_model.PAGE.read_text(encoding="utf-8")
     assert real_model.with_tables(page) == page
     told = rows_of((ROOT / "README.md").read_text(encoding="utf-8").partition("### A real model")[2])
-    *_, best = (attempt for attempt in real_model.attempts(real_model.recorded_runs()) if attempt[0]["task"] == "dots")
-    stages = [real_model.held_out(best, stage, "drawn") for stage in ("warm-up", "GRPO", "right answers")]
-    assert told["dots, behind a warm-up on right answers"][:3] == stages
+    last = {attempt[0]["task"]: attempt for attempt in real_model.attempts(real_model.recorded_runs())}
+    for name, task, before in (
+        ("assignment, three examples in the prompt, drawn", "assignment", "before"),
+        ("dots, behind a warm-up on right answers", "dots", "warm-up"),
+    ):
+        stages = [real_model.held_out(last[task], stage, "drawn") for stage in (before, "GRPO", "right answers")]
+        assert told[name][:3] == stages
 
 
 @pytest.mark.slow
