@@ -1,4 +1,4 @@
-"""An environment writes into a completion: a calculator that fills in after "=", a search engine, a game.
+r"""An environment writes into a completion: a calculator that fills in after "=", a search engine, a game.
 
 It is a function without memory, or a game with a state of its own, made anew for each completion:
 
@@ -25,6 +25,15 @@ A game of one guess, in a data set whose rows have a secret:
 
 The policy writes `4`, then `?`; `say` hears `4` and answers nothing, hears `4?` and answers ` wrong`. The completion
 `4? wrong` has ended then, with no EOS: no token says so, and none is learnt from.
+
+A tool that the policy calls by name is an environment without memory, which reads the call at the end of the text:
+
+    def tools(text):
+        call = re.search(r"(add|multiply)\((\d+), (\d+)\)=$", text)
+        return f" {TOOLS[call[1]](int(call[2]), int(call[3]))}" if call else ""
+
+There is no `tools=` of typed functions. TRL writes those into the chat template of a model that was trained to call them;
+the embedded model has no template, and that of SmolLM2-135M has no place for tools.
 
 TRL's trainer has an `environment_factory` too. It takes no argument there, and the environment's methods are tools that
 a chat model calls; the row comes to the environment's `reset`. What is the same: one environment for each completion,

@@ -1,12 +1,13 @@
 """An environment writes into completions. Oracles: a full recomputation, TRL's loss with its `tool_mask`, and gradients."""
 
+import operator
 import re
 from dataclasses import replace
 
 import pytest
 import torch
 
-from shared import grpo, training
+from shared import environment, grpo, training
 from shared.constrain import answer_trie
 from shared.engine.chance import game_seed
 from shared.engine.sampling import Sampling
@@ -36,6 +37,15 @@ def long_is_good(prompts, completions, **columns):
 @pytest.fixture
 def rollout(model, tokenizer):
     return sample(model, tokenizer, PROMPTS, 6, Sampling(max_new_tokens=9), environment=echo, seed=1)
+
+
+def test_the_tool_of_the_docstring_answers_a_call_by_its_name():
+    """Catches an example that nobody ran, an answer in the middle of a call, and a tool that is not there."""
+    example = environment.__doc__.split("    def tools(text):\n")[1].split("\n\n")[0]
+    names = {"re": re, "TOOLS": {"add": operator.add, "multiply": operator.mul}}
+    exec(f"def tools(text):\n{example}", names)
+    asked = ("so add(2, 3)=", "multiply(4, 5)=", "add(2, 3", "add(2, 3)= 5", "power(2, 3)=")
+    assert [names["tools"](text) for text in asked] == [" 5", " 20", "", "", ""]
 
 
 def heard(rollout) -> torch.Tensor:

@@ -114,8 +114,9 @@ def refuse(plan: Plan) -> None:
         )
     if plan.recipe.environment_factory is not None:
         raise ValueError(
-            f"In {plan.recipe.name} an environment answers inside of a completion, and the environments of TRL's trainer "
-            "are tools that a chat model calls: leave --engine trl out."
+            f"In {plan.recipe.name} an environment answers inside of a completion. TRL's own environments are tools that a "
+            "chat model calls, and its rollout_func is given prompts without their rows, to be completed without TRL's vLLM "
+            "and sharded weights: leave --engine trl out."
         )
     if plan.trained == "upper half":
         raise ValueError(
