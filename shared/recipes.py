@@ -210,7 +210,12 @@ class Materials:
 
 
 def prepare(
-    recipe: Recipe, tokenizer: PreTrainedTokenizerBase, *, seed: int = 0, positions: int | None = None
+    recipe: Recipe,
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    seed: int = 0,
+    eval_seed: int = 0,
+    positions: int | None = None,
 ) -> Materials:
     """Rows of both splits, the constraint, and the room for a completion. `seed` draws the training rows alone.
 
@@ -225,7 +230,8 @@ def prepare(
         if not hasattr(task, "LABELS"):
             raise ValueError(f"The task {recipe.name} has no set of labels that completions could be restricted to.")
         trie = answer_trie(tokenizer, answers_for(tokenizer, task.LABELS))
-    train_rows, eval_rows = task.dataset("train", recipe.train_rows, seed=seed), task.dataset("eval", recipe.eval_rows)
+    train_rows = task.dataset("train", recipe.train_rows, seed=seed)
+    eval_rows = task.dataset("eval", recipe.eval_rows, seed=eval_seed)
     wanted = examples_for(recipe.name, class_of(tokenizer, recipe.trained))
     room = max_new_tokens_for(tokenizer, task)
     for examples in range(wanted, -1, -1):

@@ -15,5 +15,6 @@ With one exercise judged anew `regraded` stands in the place of `graded`. A *she
 its exercises, a *box* a process without network and files, what is set *aside* is not graded, *references* are right functions.
 
 `collect/` knows the platforms, `box/` the isolation, `judge/` the points of one notebook, `table/` the files of a class.
+`challenge.py` ranks settings that were handed in, apart from all of it.
 The programs of `box/inside/` and `judge/oracle/` run in processes of their own; they alone may import torch.
 """

@@ -6,12 +6,13 @@ scheduler. Every result is handed on, and written down, as soon as it is there, 
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from socket import gethostname
+from typing import Any
 from urllib.parse import urlsplit
 
 from checker.grading.box import isolation
@@ -38,14 +39,16 @@ def in_this_process(jobs: Iterable[Job]) -> Iterator[tuple[Job, dict]]:
         yield job, _graded(job)
 
 
-def in_threads(jobs: Iterable[Job], threads: int) -> Iterator[tuple[Job, dict]]:
-    """Grade so many notebooks at once, in the order in which they are done.
+def in_threads(
+    jobs: Iterable[Any], threads: int, work: Callable[[Any], Any] | None = None
+) -> Iterator[tuple[Any, Any]]:
+    """Grade so many notebooks at once, or do other `work` in boxes, in the order in which they are done.
 
     Who stops asking for results, by Ctrl-C, say, ends the boxes that run.
     """
     pool = ThreadPoolExecutor(threads)
     try:
-        running = {pool.submit(_graded, job): job for job in jobs}
+        running = {pool.submit(work or _graded, job): job for job in jobs}
         for future in as_completed(running):
             yield running[future], future.result()
     finally:

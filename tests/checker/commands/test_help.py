@@ -57,7 +57,7 @@ def test_the_help_lists_each_command_and_both_ways_to_it():
     assert listed == {
         *bootstrap.COMMANDS,
         *("check", "report", "convert", "slides", "render", "site", "release", "grade", "autograder", "undo", "forget"),
-        *("grades", "new", "assign", "explain"),
+        *("grades", "challenge", "new", "assign", "explain"),
     }
     assert all(re.search(rf"\b{name}\b", said) for name in listed)
     assert "Before you hand in:" in said and "--install-completion" not in said

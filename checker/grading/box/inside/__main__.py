@@ -20,7 +20,7 @@ from checker.grading.box.inside import FINISHED
 from checker.grading.box.inside.sending import sender
 from checker.grading.box.inside.users import become
 
-JOBS = {"probe": "probe", "notebook": "notebook", "answers": "answers"}
+JOBS = {"probe": "probe", "notebook": "notebook", "answers": "answers", "challenge": "challenge"}
 SET_DUMPABLE, SET_SECCOMP, FILTERED = 4, 22, 2  # prctl(2)
 IN_CHILDREN = ("answers",)  # these have a child become the box's user, so that it has no power over its parent
 STEP = 8  # bytes of a step of the filter
