@@ -30,7 +30,6 @@ SEEDS = 5
 # Sweeps that have three seeds so far.
 FEWER = dict.fromkeys(
     (
-        "gradients",
         "reasoning_format_number",
         "ppo",
         "ppo_critic",
