@@ -31,9 +31,6 @@ def soft_score(function: Callable, hint: bool = False) -> Passed:
 def decoupled_objective(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps, start_logps, sampler_logps (B, C), advantages (B,), epsilon, cap) -> (B, C)`, the objective of each token, to be made large."""
 
-def kept(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(start_logps (B, C), sampler_logps (B, C), completion_mask (B, C), bound) -> (B,)`: 1 for a completion whose ratio lies between 1/bound and bound, else 0."""
-
 def queue_ages(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rollouts_per_update, updates, bound) -> list`: how many updates old the rollout is that each update takes."""
 
@@ -187,14 +184,8 @@ def sapo_weight(function: Callable, hint: bool = False) -> Passed:
 def accumulate(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rollout, advantages, parts) -> (loss, penalty)`, with the gradient added to `.grad`."""
 
-def attach_lora(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(model, rank, alpha) -> model` with LoRA adapters at every linear layer, which alone are trained."""
-
 def format_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, **columns) -> list of floats`: 1.0 for a think and an answer block and nothing else."""
-
-def greedy_evaluation(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(rows) -> (completions, format rewards, correctness rewards)`, greedy."""
 
 def gspo_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B,), old_logps (B,), advantages (B,), ref_logps (B,), beta, epsilon) -> loss`, one number."""

@@ -127,7 +127,6 @@ CONDITIONS: dict[str, Callable] = {
     "GRPO, 1e-4": partial(by_grpo, config=replace(AT_3E_4, learning_rate=1e-4)),
     "rejection sampling": by_rejection,
     "near misses paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 0.0, 1.0, 0.0))),
-    "sound lines paid": partial(by_grpo, config=replace(AT_3E_4, reward_weights=(1.0, 1.0, 0.0, 1.0))),
     "beta 0.4": partial(by_grpo, config=replace(AT_3E_4, beta=0.4)),
 }
 

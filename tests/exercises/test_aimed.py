@@ -11,9 +11,9 @@ import yaml
 from shared.exercises import drawing
 from shared.exercises.catalogue import EXERCISES
 from shared.exercises.catalogue.countdown import correctness_reward, episodes
+from shared.exercises.catalogue.what_rl_adds import rejection_sampling
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Exercise
-from shared.exercises.stand_ins import speaking
 from tests.conftest import few_of
 from tests.exercises import called
 from tests.exercises.aimed import accepted
@@ -38,26 +38,23 @@ def test_what_is_aimed_at_blind_spots_is_refused(name):
 
 
 def test_rows_that_nobody_misses_are_found(monkeypatch):
-    """The test above sees what it is about: without large cases whoever evaluates the first eight rows passes."""
-    exercise = EXERCISES["greedy_evaluation"]
-    assert holes(exercise, "greedy_evaluation", "rows: the first eight") == []
+    """The test above sees what it is about: without large cases whoever takes the first eight rows passes."""
+    exercise = EXERCISES["teacher_rows"]
+    assert holes(exercise, "teacher_rows", "rows: the first eight") == []
     monkeypatch.setattr(drawing, "WIDE", 0)
     short = replace(exercise, long=0)
-    assert holes(short, "greedy_evaluation", "rows: the first eight") == ["rows: the first eight"]
+    assert holes(short, "teacher_rows", "rows: the first eight") == ["rows: the first eight"]
 
 
 def test_a_setting_that_a_stand_in_overlooks_is_found(monkeypatch):
-    """Catches a `sample` that is handed another length, and says the same."""
-    exercise = replace(EXERCISES["greedy_evaluation"], draws=1)
-    assert holes(exercise, "greedy_evaluation", "= Sampling(") == []
-    monkeypatch.setitem(
-        speaking.SETTINGS,
-        "sample",
-        lambda model, tokenizer, prompts, count, sampling, **others: speaking.speak(
-            model, tokenizer, prompts, count, replace(sampling, max_new_tokens=speaking.MOST)
-        ),
+    """Catches a `sample` that is handed another seed, and says the same."""
+    exercise = replace(EXERCISES["rejection_sampling"], draws=1)
+    assert holes(exercise, "rejection_sampling", "seed=1,") == []
+    hears = rejection_sampling.speak_by_round
+    monkeypatch.setattr(
+        rejection_sampling, "speak_by_round", lambda *given, **others: hears(*given, **others | {"seed": 0})
     )
-    assert "greedy = Sampling(4, temperature=0.0)" in holes(exercise, "greedy_evaluation", "= Sampling(")
+    assert len(holes(exercise, "rejection_sampling", "seed=1,")) == 1
 
 
 def test_a_sign_that_nobody_misses_is_found(monkeypatch):

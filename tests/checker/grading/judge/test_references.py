@@ -144,7 +144,7 @@ def test_a_reward_of_the_task_may_not_be_imported():
     assert not modules.refused(["shared.tasks.arithmetic.is_expression"], allowed)
 
 
-@pytest.mark.parametrize(("notebook", "name"), [("reasoning_format", "greedy_evaluation")])
+@pytest.mark.parametrize(("notebook", "name"), [("what_rl_adds", "rejection_sampling")])
 def test_the_librarys_evaluation_may_not_be_imported(notebook, name):
     """Catches points for `shared.evaluate.evaluate`, which the check lets a student call and grading does not."""
     known = read_sheet(ROOT / "notebooks" / f"{notebook}.ipynb").definitions
