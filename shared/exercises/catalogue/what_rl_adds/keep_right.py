@@ -4,6 +4,7 @@ Documents are dicts of `prompt` and `completion`; in which order the prompts com
 """
 
 from itertools import groupby
+from operator import itemgetter
 
 from shared.exercises.arguments import Scalar, Texts, Things
 from shared.exercises.drawing import Draw
@@ -168,9 +169,9 @@ def ends_when_one_is_full(right, most):
     "Counting begins anew whenever the prompt changes: one that comes back in a later round is kept again. Keep a count "
     "for each prompt.",
 )
-def begins_anew(right, most):
-    runs = [dict.fromkeys(run) for _, run in groupby(right, key=lambda pair: pair[0])]
-    return [pair for run in runs for pair in list(run)[:most]]
+def begins_anew(triples, most):
+    runs = [dict.fromkeys(triple for triple in run if triple[2] == 1) for _, run in groupby(triples, key=itemgetter(0))]
+    return [triple[:2] for run in runs for triple in list(run)[:most]]
 
 
 PROMPTS = ("2 3 to 5", "Use 2 3 to 55", "Use 2 3 to 5 ", "Use 2 3 to 5")
