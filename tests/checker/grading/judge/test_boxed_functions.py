@@ -18,6 +18,7 @@ ALL = tuple({"key": "0", "case": number, "outcome": {"value": number**2}} for nu
 
 def test_the_job_of_a_box_is_what_its_functions_need_and_no_more(monkeypatch):
     """Catches a function under another one's name or cases, a box without time, and a file that nobody may import."""
+    monkeypatch.setattr(boxed_functions, "patience", lambda: 1.0)
     given = []
 
     def run_submission(box, job):
@@ -44,6 +45,22 @@ def test_the_job_of_a_box_is_what_its_functions_need_and_no_more(monkeypatch):
     assert "shared/kl.py" in shown["my_cube"] and "shared/kl.py" not in shown["my_square"]
     assert all(outside == ROOT / inside for files in shown.values() for inside, outside in files.items())
     assert "checker/grading/box/inside/answers.py" in shown["my_square"]
+
+
+@pytest.mark.parametrize(("load", "times"), [(0.5, 1.0), (8.0, 1.0), (24.0, 3.0), (900.0, 5.0)])
+def test_a_busy_machine_takes_no_points(load, times, monkeypatch):
+    """Catches a right function that is ended since eight times as many processes wait as there are processors."""
+    monkeypatch.setattr(boxed_functions.os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
+    monkeypatch.setattr(boxed_functions.os, "cpu_count", lambda: 8)
+    given = []
+
+    def run_submission(box, job):
+        given.append((box.limits.wall, job["functions"][0]["seconds"]))
+        return Outcome((), "", 0.1, begun=True, finished=True)
+
+    monkeypatch.setattr(boxed_functions, "run_submission", run_submission)
+    judge_in_boxes([SQUARE], Grader(PlainKey(), Isolation("none"), Limits(wall=70.0)))
+    assert given == [(70.0 * times, 20.0 * times)]
 
 
 def test_what_needs_no_box_gets_none():
