@@ -21,4 +21,5 @@ READ_BELOW_RESULTS = {
     "real_model",
     "reasoning_format",
     "transfer",
+    "what_rl_adds",
 }
