@@ -4,10 +4,15 @@ The policy is one number z, the logit of the probability p of the format. Dividi
 standard deviation makes the mean pull at z the mean standard deviation, not p(1 - p).
 """
 
-from math import comb, exp, log, sqrt
+import re
+from math import comb, log, sqrt
+from pathlib import Path
 
 import pytest
 
+from checker.reading.notebook import read
+
+NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "reasoning_format.ipynb"
 BEFORE, BETA, G = 0.191, 0.6, 8  # the untrained share of the format, and the notebook's settings
 
 
@@ -20,19 +25,26 @@ def mean_std(p: float) -> float:
     return sum(comb(G, k) * p**k * (1 - p) ** (G - k) * sqrt(k / G * (1 - k / G)) for k in range(G + 1))
 
 
-def pull(z: float, divided: bool) -> float:
-    """The mean pull of rewards at z, less that of the KL."""
-    p = 1 / (1 + exp(-z))
-    return (mean_std(p) if divided else p * (1 - p)) - BETA * p * (1 - p) * (z - logit(BEFORE))
+def kl_pull(p: float) -> float:
+    return BETA * p * (1 - p) * (logit(p) - logit(BEFORE))
+
+
+def pull(p: float, divided: bool) -> float:
+    """The mean pull of rewards at the logit of p, less that of the KL."""
+    return (mean_std(p) if divided else p * (1 - p)) - kl_pull(p)
 
 
 @pytest.mark.parametrize(("divided", "balance"), [(False, 0.5556), (True, 0.9290)])
 def test_the_division_moves_the_balance(divided, balance):
     """Catches a derivation that holds for advantages that are not divided alone, as the notebook's first one did."""
-    below, above = logit(balance - 0.001), logit(balance + 0.001)
-    assert pull(below, divided) > 0 > pull(above, divided)
+    assert pull(balance - 0.001, divided) > 0 > pull(balance + 0.001, divided)
 
 
-def test_the_division_more_than_doubles_the_pull_at_a_share_of_nine_tenths():
-    assert mean_std(0.9) == pytest.approx(0.21, abs=0.005)
-    assert mean_std(0.9) / (0.9 * 0.1) == pytest.approx(2.3, abs=0.05)
+def test_the_table_of_the_page_is_worked_out():
+    """Catches a row that is typed by hand or kept from another beta."""
+    page = "\n".join(cell.source for cell in read(NOTEBOOK).cells)
+    rows = re.findall(r"^\| (0\.\d\d) \| (0\.\d{3}) \| (0\.\d{3}) \| (0\.\d{3}) \|$", page, re.MULTILINE)
+    assert len(rows) == 3
+    for share, *printed in rows:
+        p = float(share)
+        assert printed == [f"{number:.3f}" for number in (p * (1 - p), mean_std(p), kl_pull(p))]
