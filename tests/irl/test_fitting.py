@@ -1,10 +1,12 @@
 """Inverse reinforcement learning: the handout's numbers, a gradient by differences, and bad input."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.sweeps.maxent_irl import walks
 from shared import irl
 from tests.irl.problems import chain_table, one_hot, random_table, steps
 
@@ -191,3 +193,26 @@ def test_the_two_doors_of_the_docstring():
     assert np.round(seen[1], 3).tolist() == [0, 0.125, -0.125, 0, 0.109, -0.109]
     assert np.round(fit.weights, 2).tolist() == [0, 1.1, -1.1]
     assert 0.5 * (fit.weights[1] - fit.weights[2]) == pytest.approx(np.log(3), abs=1e-4)
+
+
+@pytest.mark.slow  # 1,342 iterations
+def test_the_chapter_says_where_the_common_algorithm_leaves_visits_wrong():
+    """Catches a row of visits in the chapter's text that its own walks and fits no longer give."""
+    world, features, start, end = irl.grid_world(5, 0.2), np.eye(25), np.eye(25)[0], [24]
+    shown = walks(world, seed=0)
+
+    def weights(steps: float) -> np.ndarray:
+        rate = irl.exponentiated_gradient(0.1)
+        with warnings.catch_warnings(action="ignore", category=irl.NotConverged):
+            return irl.maxent_irl(world, features, end, shown, rate, 1.0, steps=steps).weights
+
+    until_arrival = weights(np.inf)
+    target = irl.feature_expectation_from_trajectories(features, shown)
+    policy = irl.local_action_probabilities(world, end, until_arrival)
+    expected = irl.visitation(world, policy, start, end)
+    rows = {"shown less expected": target - expected, "weight": until_arrival}
+    text = (Path(__file__).parents[2] / "notebooks" / "maxent_irl.ipynb").read_text(encoding="utf-8")
+    for name, row in rows.items():
+        assert " | ".join([name, *(f"{x + 0.0:.2f}" for x in row[[0, 12, 8, 24]].round(2))]) in text
+    assert f"dawdles: {expected.sum() - 1:.1f} steps to the expert's {target.sum() - 1:.1f}." in text
+    assert f"rises to {weights(50)[24]:.2f};" in text
