@@ -1,3 +1,6 @@
+import json
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -5,6 +8,7 @@ import torch
 from trl import GRPOConfig as TRLConfig
 from trl import GRPOTrainer
 
+from shared.exercises.catalogue.ratio_weights import held_against
 from shared.kl import per_token_kl
 from shared.losses import (
     aggregate,
@@ -393,3 +397,33 @@ def test_the_value_loss_is_the_worse_of_free_and_clipped():
     assert fallen.item() == pytest.approx(0.8**2 / 2), "a value that falls is held back as well"
     poisoned = clipped_value_loss(torch.tensor([[1.0, 1e9]]), old, returns, torch.tensor([[1, 0]]))[0]
     assert poisoned.item() == pytest.approx(0.32)
+
+
+@pytest.mark.parametrize(
+    ("row", "weight"),
+    [
+        ("$\\rho$: exact", lambda ratio, A: ratio),
+        ("1, no ratio", lambda ratio, A: torch.ones_like(ratio)),
+        ("clip", lambda ratio, A: ratio_weight(ratio.log(), A, "grpo")),
+        ("CISPO, bound 2", lambda ratio, A: ratio_weight(ratio.log(), A, "cispo", epsilon_high=2.0)),
+    ],
+)
+def test_the_three_labels_of_ratio_weights_have_what_its_table_says(row, weight):
+    """Catches a row that was typed from memory. Twenty equal draws are the old policy: 1, 1 and 18 of its labels."""
+    drawn = torch.tensor([0, 1] + [2] * 18)
+    now = torch.tensor([0.15, 0.15, 0.70], dtype=torch.float64)
+    ratio = (now / torch.tensor([0.05, 0.05, 0.90]))[drawn]
+    A = torch.tensor([0.95, -0.05, -0.05], dtype=torch.float64)[drawn]
+    scores = torch.eye(3) - now  # (3, 3): a row for each label, its slopes in the logits
+    draws = (weight(ratio, A) * A)[:, None] * scores[drawn]
+    found = held_against.EXERCISE.reference()(draws, 0.15 * scores[0])
+    noise = found["noise"] / 64**0.5
+    error = (found["bias"] ** 2 + noise**2).sqrt()
+
+    page = json.loads((Path(__file__).parents[1] / "notebooks" / "ratio_weights.ipynb").read_text(encoding="utf-8"))
+    lines = [line for cell in page["cells"] if cell["cell_type"] == "markdown" for line in cell["source"]]
+    table = next(line for line in lines if line.startswith(f"| {row} | +"))
+    said = [float(number) for number in re.findall(r"[-+]?\d[.\d]*", table.removeprefix(f"| {row} |"))]
+    assert said[:3] == pytest.approx(draws.mean(dim=0).tolist(), abs=0.00051)
+    assert said[3:] == pytest.approx([found["bias"].item(), noise.item(), error.item()], abs=0.0051)
+    assert row != "clip" or f"is {found['cosine']:.2f}: a small step" in "".join(lines)
