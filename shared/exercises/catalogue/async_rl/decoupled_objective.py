@@ -151,10 +151,14 @@ def boundary() -> list[Case]:
     sampler = start - torch.tensor([[2.0, -2.0], [-2.0, 2.0]])
     signs = torch.tensor([1.0, -1.0])
     common = {"advantages": signs, "epsilon": 0.2, "cap": 3.0}
+    sure = start.clone().fill_diagonal_(0.0)  # a token of probability 1
     return [
         {"logps": now, "start_logps": start, "sampler_logps": sampler} | common,
         {"logps": start.clone(), "start_logps": start, "sampler_logps": sampler} | common,
         {"logps": now, "start_logps": start, "sampler_logps": start.clone()} | common,
+        {"logps": sure, "start_logps": start, "sampler_logps": sampler} | common,
+        {"logps": now, "start_logps": sure, "sampler_logps": sampler} | common,
+        {"logps": now, "start_logps": start, "sampler_logps": sure} | common,
     ]
 
 
