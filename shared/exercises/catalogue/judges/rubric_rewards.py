@@ -124,7 +124,7 @@ def draw(draw: Draw) -> Case:
     return {
         "items": torch.tensor(draw.some([0.0, 1.0, 1.0], B * F)).view(B, F),
         "weights": draw.numbers(F, least=0.1, most=3.0),
-        "required": torch.tensor(required, dtype=draw.choice([torch.float32, torch.long])),
+        "required": torch.tensor(required),
     }
 
 
