@@ -34,8 +34,6 @@ FEWER = dict.fromkeys(
         "ppo",
         "ppo_critic",
         "ppo_hacked",
-        "reward_model",
-        "reward_model_rates",
         "poker",
         "off_policy",
         "more_samples",
