@@ -31,9 +31,6 @@ SEEDS = 5
 FEWER = dict.fromkeys(
     (
         "reasoning_format_number",
-        "ppo",
-        "ppo_critic",
-        "ppo_hacked",
         "poker",
         "off_policy",
         "more_samples",
