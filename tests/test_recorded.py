@@ -66,8 +66,6 @@ WRITTEN_AFTER = {
     "more_samples",
     "off_policy",
     "off_policy_rates",
-    "ppo",
-    "ppo_hacked",
     "real_model",
     "transfer",
     "what_rl_adds",
