@@ -215,6 +215,7 @@ def test_routes_to_unearned_points_earn_none(notebook, isolation):
 def test_an_endless_loop_costs_one_question(judged, monkeypatch):
     """Catches one time-out that takes the points of every other exercise with it."""
     monkeypatch.setattr(boxed_functions, "SECONDS", 2.0)
+    monkeypatch.setattr(boxed_functions, "patience", lambda: 1.0)
     found = judged(SQUARE.format("return x * x"), CUBE.format("while True: pass"))
     assert found["square"].passed
     assert "it took more than 2 s" in found["cube"].text
