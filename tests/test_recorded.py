@@ -282,6 +282,7 @@ MEASURES = {
     "ratio_weights": (first(ratio_weights), ratio_weights_as_recorded),
     "ratio_weights_rates": ("gradients", ratio_weights_as_recorded),
     "reasoning_format": ("KL, not divided", "format at 30", "KL at 30"),
+    "reasoning_format_ranks": (None, "right"),
     "reward_model": (first(reward_model), reward_model_as_recorded),
     "reward_model_rates": (None, "accuracy"),
     "transfer": (first(transfer), transfer_as_recorded),
