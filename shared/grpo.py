@@ -44,6 +44,7 @@ from shared.losses import (
 from shared.reference import Reference, refuse_the_policy_as_reference
 from shared.rewards import RewardFunction
 from shared.rollout import Rollout
+from shared.updates import on_host
 
 
 @dataclass(frozen=True)
@@ -330,7 +331,7 @@ def grpo_step(
     """
     experience = collect(model, tokenizer, rows, reward_funcs, config, **options)
     loss, metrics = policy_loss(model, experience, config)
-    return loss, experience, training.on_host(metrics) | experience.metrics
+    return loss, experience, on_host(metrics) | experience.metrics
 
 
 def train(

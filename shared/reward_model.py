@@ -21,6 +21,7 @@ from shared.engine.processes import ALL_ROWS, Share
 from shared.losses import preference_loss
 from shared.models import frozen_copy
 from shared.supervised import check_documents, documents_for
+from shared.updates import device_of
 
 DOCUMENTS_AT_ONCE = 64
 
@@ -38,7 +39,7 @@ class RewardModel(nn.Module):
         self.tokenizer = tokenizer
         self.head = nn.Linear(model.config.get_text_config().hidden_size, 1, bias=False)
         nn.init.zeros_(self.head.weight)
-        self.head.to(training.device_of(model))
+        self.head.to(device_of(model))
 
     @torch.no_grad()
     def states(self, rows: Sequence[dict]) -> Float[Tensor, "N D"]:

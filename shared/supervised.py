@@ -25,6 +25,7 @@ from shared.models import eos_token_ids
 from shared.rollout_record import longest, padded
 from shared.rows import check_rows
 from shared.tokens import check_template, completion_ids, ends_of, piece_ids, prompt_ids
+from shared.updates import device_of
 
 ROWS_AT_ONCE = 256  # whose documents are looked at together before training
 
@@ -114,7 +115,7 @@ def documents_for(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ro
 
     Raises ValueError as `encode_documents` does, and for a document that the model has no positions or no tokens for.
     """
-    documents = encode_documents(tokenizer, rows, training.device_of(model), eos_token_ids(model, tokenizer))
+    documents = encode_documents(tokenizer, rows, device_of(model), eos_token_ids(model, tokenizer))
     lengths = documents.row_tokens.tolist()
     check_fit(model, tokenizer, [ids[:length] for ids, length in zip(documents.ids.tolist(), lengths)])
     return documents

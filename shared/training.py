@@ -1,6 +1,13 @@
-"""The one training loop: batches, guarded updates in pieces, checkpoint, interrupt, log.
+"""The one training loop: steps of rows, checkpoint, interrupt, log. The updates of a step are `shared/updates.py`.
 
     history = train(GRPO(model, tokenizer, reward, config), rows, config)
+
+Without a checkpoint, log lines and further processes it is
+
+    optimizer = AdamW(algorithm.parameter_groups(config))
+    for step in range(config.steps):
+        batch = algorithm.experience(rows_of_step(rows, config.prompts_per_step, step, config.seed), step)
+        learn(algorithm, batch, config, step, optimizer)
 
 Four words name what is cut from what. A step of the rows a b c d, with `prompts_per_step=4, num_iterations=2,
 minibatches=2, seed=0`:
@@ -41,8 +48,8 @@ schedules other than a linear warm-up.
 import math
 import reprlib
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from functools import lru_cache
 from itertools import chain
@@ -53,17 +60,9 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from shared.algorithm import (
-    Algorithm,
-    Metrics,
-    TrainingBatch,
-    TrainingConfig,
-    require_config,
-    trained_parameters,
-)
-from shared.engine.chance import MINIBATCHES, ROWS, permutation
+from shared.algorithm import Algorithm, Metrics, TrainingBatch, TrainingConfig, require_config, trained_parameters
+from shared.engine.chance import ROWS, permutation
 from shared.engine.memory import keep_freed_memory
-from shared.engine.piece_size import PeakMemory, logits_at_once
 from shared.engine.precision import FEWEST_MOVED, ROUNDED_AWAY, autocast, half_precision_weights, share_moved
 from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share
 from shared.engine.runfile import RunFile
@@ -71,6 +70,7 @@ from shared.interrupt import clear_half_trained_mark, mark_half_trained, until_i
 from shared.models import require_model
 from shared.progress import above_the_bar, log_line, silence
 from shared.rows import check_rows
+from shared.updates import device_of, learn, order_of_rows
 
 STOP_AFTER_NON_FINITE = 3
 
@@ -122,23 +122,22 @@ def train(
         NonFiniteTraining: three such steps in a row.
         ProcessLost: another process has ended.
     """
-    # 1. What is trained, and where it goes on
-    require_model(algorithm.model)
-    require_config(config, algorithm.config_class or TrainingConfig)
-    check_rows(rows, *algorithm.columns)
-    if not len(rows):
-        raise ValueError("The training set is empty.")
-    algorithm.check(rows)
-    groups = algorithm.parameter_groups(config)
-    if not any(len(group["params"]) for group in groups):
-        raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
+    # What is trained, and with what
+    check_training(algorithm, rows, config)
     keep_freed_memory()
     processes = processes or Processes.here()
+    groups = algorithm.parameter_groups(config)
     processes.begin_alike(trained_parameters(algorithm.model))  # adapters and value heads begin at random
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)
     full_rates = [group["lr"] for group in groups]
-    first_at_full_rate = min(max(1, config.warmup_steps), config.steps) - 1
     remark = algorithm.begin()
+
+    # Who hears of it
+    say = above_the_bar if processes.first else silence
+    listeners = as_list(on_step) if processes.first else []
+    readers = as_list(on_rollout) if processes.first else []
+    has_readers = processes.any(bool(readers))  # all processes send their completions, or none does
+
     run_file = RunFile(
         checkpoint_path,
         algorithm=algorithm.name,
@@ -150,11 +149,6 @@ def train(
         rows=rows,
         processes=processes,
     )
-    say = above_the_bar if processes.first else silence
-    listeners = as_list(on_step) if processes.first else []
-    readers = as_list(on_rollout) if processes.first else []
-    has_readers = processes.any(bool(readers))  # all processes send their completions, or none does
-
     with run_file:
         history = run_file.resume()
         if history:
@@ -162,37 +156,24 @@ def train(
             say(f"Going on from step {len(history)} of {checkpoint_path}.")
         elif remark:
             say(remark)
-        no_bar = not progress or not processes.first
-        bar = tqdm(
-            total=config.steps,
-            initial=len(history),
-            desc=algorithm.name,
-            unit="step",
-            disable=no_bar,
-            leave=config.log_every > 0,
-        )
-        reporter = Reporter(algorithm, config, listeners, bar, say)
-        with until_interrupted(algorithm.model, history, config.steps, say), closing(bar):
+        reporter = Reporter(algorithm, config, listeners, say, done=len(history), bar=progress and processes.first)
+        with until_interrupted(algorithm.model, history, config.steps, say), closing(reporter):
             for step in range(len(history), config.steps):
-                # 2. The step: collect, update, measure
+                # 1. Collect experience, update on it, measure
                 started = time.perf_counter()
                 warm_up(optimizer, full_rates, config.warmup_steps, step)
-                weights_before = half_precision_weights(optimizer) if step == first_at_full_rate else {}
-                metrics = one_step(
-                    algorithm, rows, config, step, optimizer, processes, readers if has_readers else None
-                )
-                if "num_tokens" in metrics:  # so far, as TRL counts
-                    metrics["num_tokens"] += history[-1]["num_tokens"] if history else 0
-                record = {"step": step + 1} | metrics | {"learning_rate": optimizer.param_groups[0]["lr"]}
+                with remark_on_rounding(optimizer, config, step, say):
+                    metrics = one_step(
+                        algorithm, rows, config, step, optimizer, processes, readers if has_readers else None
+                    )
+                record = record_of(metrics, history, optimizer)
                 if evaluate is not None and is_due(config.eval_every, step):
                     record["eval_reward"] = float(evaluate(algorithm.model))
                 record["step_time"] = time.perf_counter() - started
                 history.append(record)
-                # 3. Tell how it went
+                # 2. Tell how it went
                 reporter.report(history)
-                if weights_before and (moved := share_moved(weights_before, optimizer)) < FEWEST_MOVED:
-                    say(ROUNDED_AWAY.format(share=moved, step=step + 1, rate=config.learning_rate))
-                # 4. Keep it, or stop. Saved first: a run that ends here with an error is not lost.
+                # 3. Keep it, or stop. Saved first: a run that ends here with an error is not lost.
                 stopping = processes.any(stop())
                 if stopping or is_due(config.checkpoint_every, step):
                     run_file.save(history)
@@ -202,6 +183,18 @@ def train(
                     break
         optimizer.zero_grad()
     return history
+
+
+def check_training(algorithm: Algorithm, rows: Sequence[dict], config: TrainingConfig) -> None:
+    """ValueError for what cannot be trained: another kind of model, settings or rows, no rows, or no parameters."""
+    require_model(algorithm.model)
+    require_config(config, algorithm.config_class or TrainingConfig)
+    check_rows(rows, *algorithm.columns)
+    if not len(rows):
+        raise ValueError("The training set is empty.")
+    algorithm.check(rows)
+    if not any(len(group["params"]) for group in algorithm.parameter_groups(config)):
+        raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
 
 
 def as_list(functions: Callable | Sequence[Callable]) -> list[Callable]:
@@ -231,23 +224,58 @@ def warm_up(optimizer: torch.optim.Optimizer, full_rates: Sequence[float], warmu
         group["lr"] = full_rate * fraction
 
 
+@contextmanager
+def remark_on_rounding(
+    optimizer: torch.optim.Optimizer, config: TrainingConfig, step: int, say: Callable[[str], None]
+) -> Iterator[None]:
+    """Around the first step at the full learning rate: say so when it moves hardly any of the 16-bit weights."""
+    first_at_full_rate = min(max(1, config.warmup_steps), config.steps) - 1
+    before = half_precision_weights(optimizer) if step == first_at_full_rate else {}
+    yield
+    if before and (moved := share_moved(before, optimizer)) < FEWEST_MOVED:
+        say(ROUNDED_AWAY.format(share=moved, step=step + 1, rate=config.learning_rate))
+
+
+def record_of(metrics: Metrics, history: Sequence[Metrics], optimizer: torch.optim.Optimizer) -> Metrics:
+    """The record of the step behind a history. `num_tokens` is of the whole run so far, as TRL counts."""
+    record = {"step": len(history) + 1} | metrics | {"learning_rate": optimizer.param_groups[0]["lr"]}
+    if "num_tokens" in metrics and history:
+        record["num_tokens"] += history[-1]["num_tokens"]
+    return record
+
+
 class Reporter:
-    """Tells how each step went: to the listeners, on the progress bar, in log lines; and the algorithm's advice, once."""
+    """Tells how each step went: to the listeners, on the progress bar, in log lines; and the algorithm's advice, once.
+
+    done: the steps of an earlier run that this one goes on from.    bar: show a progress bar.
+    """
 
     def __init__(
         self,
         algorithm: Algorithm,
         config: TrainingConfig,
         listeners: Sequence[Callable[[Metrics], None]],
-        bar: tqdm,
         say: Callable[[str], None],
+        *,
+        done: int,
+        bar: bool,
     ):
         self.algorithm = algorithm
         self.config = config
         self.listeners = listeners
-        self.bar = bar
         self.say = say
         self.has_advised = False
+        self.bar = tqdm(
+            total=config.steps,
+            initial=done,
+            desc=algorithm.name,
+            unit="step",
+            disable=not bar,
+            leave=config.log_every > 0,
+        )
+
+    def close(self) -> None:
+        self.bar.close()
 
     def report(self, history: Sequence[Metrics]) -> None:
         """Report the last record of the history."""
@@ -312,186 +340,6 @@ def records_of_step(
     gathered = chain.from_iterable(share.processes.gather(list(zip(own, groups))))
     in_order = sorted(gathered, key=lambda group: group[0])
     return [{"step": step + 1, "place": place} | record for place, group in in_order for record in group]
-
-
-def learn(
-    algorithm: Algorithm,
-    experience: TrainingBatch,
-    config: TrainingConfig,
-    step: int,
-    optimizer: torch.optim.Optimizer,
-    share: Share = ALL_ROWS,
-) -> list[Metrics]:
-    """Update on each minibatch of each epoch, until the algorithm says `enough`; the metrics of each update."""
-    updates: list[Metrics] = []
-    for minibatch in minibatches(experience, config, step, share):
-        updates.append(update(algorithm, minibatch, config, optimizer, share.processes))
-        if algorithm.enough(updates[-1]):
-            break
-    return updates
-
-
-def minibatches(experience: TrainingBatch, config: TrainingConfig, step: int, share: Share) -> Iterable[TrainingBatch]:
-    """This process's rows of each minibatch of the step, in a new order for each epoch.
-
-    A process may get no rows of a minibatch; it still takes part in the sum of gradients. With the shares c d and b a of
-    `one_step`, the second epoch's first minibatch c d has no row of the second process.
-    """
-    count = share.rows_of_step(len(experience))
-    for iteration in range(config.num_iterations):
-        epoch = step * config.num_iterations + iteration
-        order = torch.tensor(order_of_rows(count, config, epoch))
-        for minibatch in order.chunk(config.minibatches):
-            yield select_rows(experience, share.rows_among(minibatch.tolist()))
-
-
-def select_rows(experience: TrainingBatch, rows: Sequence[int]) -> TrainingBatch:
-    """The part of the experience that has these rows. It is the experience itself, uncopied, for all rows in order."""
-    if list(rows) == list(range(len(experience))):
-        return experience
-    return experience.take(rows)
-
-
-def order_of_rows(count: int, config: TrainingConfig, epoch: int) -> list[int]:
-    """The order in which an epoch goes through a step's `count` rows. With one minibatch it is 0, 1, 2, ..."""
-    if config.minibatches == 1:
-        return list(range(count))
-    return permutation(count, config.seed, epoch, MINIBATCHES).tolist()
-
-
-def update(
-    algorithm: Algorithm,
-    minibatch: TrainingBatch,
-    config: TrainingConfig,
-    optimizer: torch.optim.Optimizer,
-    processes: Processes = ALONE,
-) -> Metrics:
-    """One optimiser step on a minibatch; its metrics, over the rows of all processes.
-
-    Nothing is changed when the loss or the gradient is not finite (then `grad_norm` is nan), or when the algorithm
-    says that the policy has moved far enough. The metrics come to the host once.
-    """
-    optimizer.zero_grad()
-    metrics = add_up_gradient(algorithm, minibatch, config, processes)
-    return guarded_step(algorithm.model, optimizer, config.max_grad_norm, metrics, algorithm.enough)
-
-
-def add_up_gradient(
-    algorithm: Algorithm, minibatch: TrainingBatch, config: TrainingConfig, processes: Processes = ALONE
-) -> dict[str, Tensor]:
-    """Put the gradient of the minibatch's loss into the parameters' `grad`; return the loss and its metrics, on the device.
-
-    The gradient is added up, piece by piece and process by process. Each piece's loss is a mean over the piece, so it is
-    weighted with the piece's part of the whole: pieces of 3 and 1 tokens count 3/4 and 1/4.
-
-    A row without gradient is in no piece. It counts in the loss, with 0, and in the metrics of `algorithm.counts`. It does
-    not count in the other metrics, which are means over the tokens of the other rows.
-    """
-    working = with_gradient(algorithm, minibatch)
-    counts = algorithm.counts(minibatch)
-    whole = processes.total([algorithm.weight(minibatch), working.num_tokens, *counts.values()])
-    whole_weight, working_tokens, *whole_counts = whole
-    whole_counts = dict(zip(counts, whole_counts))
-    if not working_tokens:
-        return no_gradient(algorithm)
-    totals: dict[str, Tensor] = {}
-    device = device_of(algorithm.model)
-    cut = pieces(working, algorithm.numbers_per_place, logits_at_once(device, algorithm.bytes_per_logit))
-    with PeakMemory(device, wanted=not algorithm.bytes_per_logit) as peak:
-        for piece in cut:
-            with autocast(device, config.bf16):
-                loss, metrics = algorithm.loss(piece)
-            loss_weight = algorithm.weight(piece) / whole_weight
-            metrics_weight = piece.num_tokens / working_tokens
-            counted = {name: count / whole_counts[name] for name, count in algorithm.counts(piece).items()}
-            (loss * loss_weight).backward()
-            weighted = {name: value * counted.get(name, metrics_weight) for name, value in metrics.items()}
-            weighted["loss"] = loss.detach() * loss_weight
-            for name, value in weighted.items():
-                totals[name] = totals.get(name, 0.0) + value
-    if cut and not algorithm.bytes_per_logit:
-        largest = max(piece.num_places for piece in cut) * algorithm.numbers_per_place
-        algorithm.bytes_per_logit = peak.bytes / largest
-    processes.add_up_gradients(trained_parameters(algorithm.model))
-    return processes.total_by_name(totals)
-
-
-def with_gradient(algorithm: Algorithm, minibatch: TrainingBatch) -> TrainingBatch:
-    """The rows of the minibatch whose loss has a gradient. In a process without rows it is the empty minibatch."""
-    if not len(minibatch):
-        return minibatch
-    return select_rows(minibatch, algorithm.rows_with_gradient(minibatch))
-
-
-def no_gradient(algorithm: Algorithm) -> dict[str, Tensor]:
-    """The gradient and metrics where there is nothing to learn from: zeros, a loss of 0 and the idle metrics.
-
-    Not None as a gradient: the optimiser passes over a parameter that has none, with its momentum and weight decay.
-    """
-    for parameter in trained_parameters(algorithm.model):
-        parameter.grad = torch.zeros_like(parameter)
-    metrics = algorithm.idle_metrics | {"loss": 0.0}
-    device = device_of(algorithm.model)
-    return {name: torch.tensor(value, device=device) for name, value in metrics.items()}
-
-
-def pieces(experience: TrainingBatch, numbers_per_place: int, at_once: int) -> list[TrainingBatch]:
-    """Cut the experience by rows into pieces of at most `at_once` logits, or of one row. No rows: no piece.
-
-    A pass then keeps the activations of one piece in memory, not of all. A *place* is a token position that the pass
-    computes, real or padding: 8 rows padded to 50 tokens have 400 places. With a vocabulary of 50,000 that makes
-    20 million logits, which is one piece on the CPU (`shared.engine.piece_size`); 16 such rows are cut into two. Rows of
-    like length go together, so that a piece carries little padding.
-    """
-    if not len(experience):
-        return []
-    rows_at_once = max(1, at_once * len(experience) // (experience.num_places * numbers_per_place))
-    if rows_at_once >= len(experience):
-        return [experience]
-    by_length = experience.row_tokens.argsort(stable=True)  # (N,)
-    return [experience.take(rows.tolist()) for rows in by_length.split(rows_at_once)]
-
-
-def guarded_step(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    max_grad_norm: float,
-    metrics: dict[str, Tensor],
-    enough: Callable[[Metrics], bool] = lambda metrics: False,
-) -> Metrics:
-    """One optimiser step on the gradient that is there, its norm clipped; `metrics` as numbers, with `grad_norm`.
-
-    A `loss` (among the metrics) or a gradient that is not finite changes nothing, and `grad_norm` is nan; when
-    `enough(metrics)` nothing changes either. All metrics come to the host in one transfer.
-    """
-    grad_norm = nn.utils.clip_grad_norm_(trained_parameters(model), max_grad_norm)
-    numbers = on_host(metrics | {"grad_norm": grad_norm})
-    if not math.isfinite(numbers["loss"]) or not math.isfinite(numbers["grad_norm"]):
-        numbers["grad_norm"] = math.nan
-    elif not enough(numbers):
-        optimizer.step()
-    optimizer.zero_grad()
-    return numbers
-
-
-def apply_gradient(loss: Tensor, model: nn.Module, optimizer: torch.optim.Optimizer, max_grad_norm: float) -> float:
-    """`loss.backward()` and a guarded step, for loops that are written out; the gradient's norm before clipping.
-
-    A loss or gradient that is not finite changes nothing, and the norm returned is nan.
-    """
-    optimizer.zero_grad()
-    loss.backward()
-    return guarded_step(model, optimizer, max_grad_norm, {"loss": loss.detach()})["grad_norm"]
-
-
-def on_host(metrics: dict[str, Tensor]) -> Metrics:
-    """The numbers of 0-dim tensors, brought from the device in one transfer."""
-    return dict(zip(metrics, torch.stack([value.float() for value in metrics.values()]).tolist()))
-
-
-def device_of(model: nn.Module) -> torch.device:
-    """The device that the model's parameters are on."""
-    return next(model.parameters()).device
 
 
 def rows_of_step(rows: Sequence[dict], count: int, step: int, seed: int) -> list[dict]:

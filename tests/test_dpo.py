@@ -6,7 +6,7 @@ from datasets import Dataset
 from trl import DPOConfig as TRLConfig
 from trl import DPOTrainer
 
-from shared import training
+from shared import updates
 from shared.dpo import DPO, DPOConfig, both_of, document_logps, train
 from shared.engine import piece_size
 from shared.supervised import encode_documents
@@ -88,10 +88,10 @@ def test_the_metrics_are_means_over_pairs(tokenizer, reference, monkeypatch):
     """In pieces as in one. Catches pieces that count by their tokens: a long pair would count more than a short one."""
     ours = algorithm(tiny_llama().eval(), tokenizer, reference)
     pairs = ours.experience(CHOICES, step=0)
-    whole = training.add_up_gradient(ours, pairs, ours.config)
+    whole = updates.add_up_gradient(ours, pairs, ours.config)
     monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 1)
-    assert len(training.pieces(pairs, ours.numbers_per_place, 1)) == 4
-    in_pieces = training.add_up_gradient(ours, pairs, ours.config)
+    assert len(updates.pieces(pairs, ours.numbers_per_place, 1)) == 4
+    in_pieces = updates.add_up_gradient(ours, pairs, ours.config)
     for name in ("loss", "accuracy", "margin"):
         torch.testing.assert_close(in_pieces[name], whole[name])
 

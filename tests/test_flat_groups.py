@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 import torch
 
-from shared import training
+from shared import training, updates
 from shared.critic import ActorCritic
 from shared.engine import piece_size
 from shared.grpo import GRPO, GRPOConfig
@@ -163,7 +163,7 @@ def test_a_step_without_work_hands_zeros_to_the_optimiser():
     """Catches None as a gradient, with which AdamW skips a parameter: its weight decay and momentum with it."""
     algorithm = made(WatchedGRPO, CONFIG)
     experience = algorithm.collect(ROWS, ALL_ARE_FLAT_IN)
-    metrics = training.add_up_gradient(algorithm, experience, CONFIG)
+    metrics = updates.add_up_gradient(algorithm, experience, CONFIG)
     assert algorithm.passed == []
     assert all(torch.equal(p.grad, torch.zeros_like(p)) for p in algorithm.model.parameters())
     idle = {"loss": 0.0, "clip_ratio": 0.0, "ratio": 1.0} | dict.fromkeys(CLIP_RATIOS, 0.0)
@@ -174,7 +174,7 @@ def test_a_frozen_parameter_gets_no_gradient():
     algorithm = made(WatchedGRPO, CONFIG)
     frozen = algorithm.model.model.embed_tokens.weight
     frozen.requires_grad_(False)
-    training.add_up_gradient(algorithm, algorithm.collect(ROWS, ALL_ARE_FLAT_IN), CONFIG)
+    updates.add_up_gradient(algorithm, algorithm.collect(ROWS, ALL_ARE_FLAT_IN), CONFIG)
     assert frozen.grad is None and algorithm.model.model.norm.weight.grad is not None
 
 
@@ -189,5 +189,5 @@ def test_the_metrics_of_a_step_without_work_are_those_of_any_step():
 def test_ratios_are_of_the_tokens_that_are_learned_from():
     """As `add_up_gradient` says. Catches a share of the whole batch, with which the mean of ratios would be below 1."""
     algorithm = made(WatchedGRPO, CONFIG)
-    metrics = training.add_up_gradient(algorithm, algorithm.collect(ROWS, 0), CONFIG)
+    metrics = updates.add_up_gradient(algorithm, algorithm.collect(ROWS, 0), CONFIG)
     assert metrics["ratio"].item() == pytest.approx(1, abs=1e-9)

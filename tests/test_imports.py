@@ -18,7 +18,7 @@ LAYERS = [
     {"rewards", "judges", "advantages", "recipes"},
     {"logps", "kl", "guard", "critic", "parts"},
     {"losses"},
-    {"algorithm", "experience", "progress", "training", "logs"},
+    {"algorithm", "experience", "progress", "updates", "training", "logs"},
     {"grpo", "ppo", "rloo", "distill", "supervised", "dpo", "reward_model"},
     {"tables", "rollouts"},
     {"evaluate", "exact", "recorded", "rejection"},

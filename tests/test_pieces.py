@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from shared import training
+from shared import updates
 from shared.engine import piece_size
 from shared.grpo import GRPO, collect
 from tests.fakes import tiny_llama
@@ -25,8 +25,8 @@ def test_no_piece_is_larger_than_it_may_be(tokenizer):
     """Catches a cut into as many parts as fit on average, of which the larger ones do not."""
     experience = collect(tiny_llama().eval(), tokenizer, ROWS * 2, longer_is_better, CONFIG)
     one_prompt = experience.rollout.completion_ids.numel() // 8 * 12
-    assert [len(piece.rollout.prompts) for piece in training.pieces(experience, 12, int(1.5 * one_prompt))] == [1] * 8
-    assert [len(piece.rollout.prompts) for piece in training.pieces(experience, 12, 3 * one_prompt)] == [3, 3, 2]
+    assert [len(piece.rollout.prompts) for piece in updates.pieces(experience, 12, int(1.5 * one_prompt))] == [1] * 8
+    assert [len(piece.rollout.prompts) for piece in updates.pieces(experience, 12, 3 * one_prompt)] == [3, 3, 2]
 
 
 @pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
@@ -39,12 +39,12 @@ def test_the_gradient_in_pieces_is_that_of_the_whole(loss_type, tokenizer, monke
         model = tiny_llama().eval()
         experience = collect(model, tokenizer, rows, longer_is_better, config, reference=tiny_llama(1))
         monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", at_once)
-        assert len(training.pieces(experience, 12, at_once)) == (3 if at_once == 1 else 1)
+        assert len(updates.pieces(experience, 12, at_once)) == (3 if at_once == 1 else 1)
         assert len(set(experience.rollout.lengths.view(3, 4).sum(dim=1).tolist())) > 1, (
             "or equal weights would be right"
         )
         algorithm = GRPO(model, tokenizer, longer_is_better, config)
-        metrics = training.update(algorithm, experience, config, torch.optim.SGD(model.parameters(), lr=0.1))
+        metrics = updates.update(algorithm, experience, config, torch.optim.SGD(model.parameters(), lr=0.1))
         results.append((metrics, parameters(model)))
     (whole, moved), (pieces, moved_in_pieces) = results
     assert pieces == pytest.approx(whole, rel=1e-4, abs=1e-6)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from shared import ppo, training
+from shared import ppo, updates
 from shared.constrain import answer_trie
 from shared.critic import ActorCritic
 from shared.engine import piece_size
@@ -54,7 +54,7 @@ def test_it_learns_to_say_a(tokenizer):
 
 def learn(policy, tokenizer, experience, optimizer, config):
     algorithm = PPO(policy, tokenizer, count_a, config)
-    return training.learn(algorithm, experience, config, 0, optimizer)
+    return updates.learn(algorithm, experience, config, 0, optimizer)
 
 
 class TwoWords(ActorCritic):

@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 import torch
 
-from shared import experience, grpo, ppo, training
+from shared import experience, grpo, ppo, training, updates
 from shared.constrain import AnswerTrie, answer_trie
 from shared.critic import ActorCritic
 from shared.engine import lockstep, piece_size
@@ -120,7 +120,7 @@ def one_step(case: Case, max_new_tokens: int, in_pieces: bool = False) -> tuple[
         before = len(device.transfers)
         with (
             mock.patch.object(experience, "sample", sampling.wrap(experience.sample)),
-            mock.patch.object(training, "update", update.wrap(training.update)),
+            mock.patch.object(updates, "update", update.wrap(updates.update)),
             mock.patch.object(piece_size, "LOGITS_AT_ONCE", 1 if in_pieces else piece_size.LOGITS_AT_ONCE),
         ):
             metrics = training.one_step(algorithm, ROWS, algorithm.config, 0, optimizer)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from shared import supervised, training
+from shared import supervised, training, updates
 from shared.algorithm import Algorithm, TrainingConfig
 from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
@@ -74,7 +74,8 @@ def test_every_epoch_of_every_step_has_its_own_order(monkeypatch):
         asked.append((n, seed, number, purpose))
         return permutation(n, seed, number, purpose)
 
-    monkeypatch.setattr(training, "permutation", order)
+    for module in (training, updates):
+        monkeypatch.setattr(module, "permutation", order)
     train(Line(), ROWS, replace(CONFIG, steps=2, num_iterations=3, minibatches=2, seed=8), progress=False)
     orders = dict.fromkeys(call for call in asked if call[3] == MINIBATCHES)
     assert list(orders) == [(6, 8, number, MINIBATCHES) for number in range(6)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from shared import training
+from shared import training, updates
 from shared.advantages import group_advantages, leave_one_out_advantages, rated_in_groups
 from shared.engine.processes import ALONE
 from shared.guard import Place, pair_of
@@ -93,9 +93,9 @@ def test_the_loss_is_that_of_the_rated_completions(name, settings, monkeypatch):
     loss.backward()
     expected = gradient_of(algorithm.model)
 
-    monkeypatch.setattr(training, "logits_at_once", lambda *room: 1)  # each prompt is a piece of its own
+    monkeypatch.setattr(updates, "logits_at_once", lambda *room: 1)  # each prompt is a piece of its own
     algorithm.model.zero_grad()
-    metrics = training.add_up_gradient(algorithm, experience, algorithm.config, ALONE)
+    metrics = updates.add_up_gradient(algorithm, experience, algorithm.config, ALONE)
     torch.testing.assert_close(metrics["loss"], loss.detach(), atol=1e-6, rtol=1e-4)
     size = expected.abs().max().item()
     torch.testing.assert_close(gradient_of(algorithm.model), expected, atol=1e-5 * size, rtol=1e-4)

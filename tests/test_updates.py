@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from shared import training
+from shared import training, updates
 from shared.engine import piece_size
 from shared.training import NonFiniteTraining, rows_of_step, train
 from tests.line import CONFIG, ROWS, Line, Points, parameters
@@ -16,8 +16,8 @@ def test_rows_of_like_length_share_a_piece(monkeypatch):
     """Catches pieces in the order of the rows: each would be padded to the longest of all."""
     points = Points([ROWS[i] for i in (2, 0, 5, 3, 1)], {})  # weights 3, 1, 3, 1, 2
     two_rows = 2 * 7 * 10 // 5  # 10 tokens in 5 rows of 7 logits
-    assert [piece.row_tokens.tolist() for piece in training.pieces(points, 7, two_rows)] == [[1, 1], [2, 3], [3]]
-    assert training.pieces(points, 7, 7 * 10) == [points], "what fits is not cut"
+    assert [piece.row_tokens.tolist() for piece in updates.pieces(points, 7, two_rows)] == [[1, 1], [2, 3], [3]]
+    assert updates.pieces(points, 7, 7 * 10) == [points], "what fits is not cut"
 
 
 def test_the_gradient_in_pieces_is_that_of_the_whole(monkeypatch):
@@ -50,11 +50,11 @@ def test_a_step_that_is_not_finite_changes_nothing_and_is_marked():
 
 def test_one_minibatch_that_is_not_finite_marks_the_step(monkeypatch):
     """Catches a step that counts as good because one of its updates was."""
-    updates = [{"loss": 1.0, "grad_norm": norm} for norm in (1.0, math.nan)]
-    monkeypatch.setattr(training, "learn", lambda *_: updates)
+    several = [{"loss": 1.0, "grad_norm": norm} for norm in (1.0, math.nan)]
+    monkeypatch.setattr(training, "learn", lambda *_: several)
     line = Line()
     assert training.one_step(line, ROWS, CONFIG, 0, None)["skipped"] == 1
-    updates.pop()
+    several.pop()
     assert training.one_step(line, ROWS, CONFIG, 0, None)["skipped"] == 0
 
 
@@ -91,7 +91,7 @@ def test_the_gradient_norm_is_clipped_and_told_before_clipping():
     x = torch.tensor([[row["x"]] for row in rows_of_step(ROWS, 6, 0, 0)])
     optimizer = torch.optim.SGD(line.model.parameters(), lr=1.0)
     loss = line.model(x).sum() * 100
-    norm = training.apply_gradient(loss, line.model, optimizer, 0.5)
+    norm = updates.apply_gradient(loss, line.model, optimizer, 0.5)
     moved = torch.cat([(b - a).flatten() for a, b in zip(before, parameters(line.model))]).norm()
     assert norm > 100 and moved.item() == pytest.approx(0.5, rel=1e-4)
     assert all(p.grad is None for p in line.model.parameters())
@@ -102,7 +102,7 @@ def test_apply_gradient_refuses_what_is_not_finite(spoiled):
     line = Line()
     before = parameters(line.model)
     loss = line.model(torch.ones(1, 1)).sum() * spoiled
-    norm = training.apply_gradient(loss, line.model, torch.optim.SGD(line.model.parameters(), lr=1.0), 1.0)
+    norm = updates.apply_gradient(loss, line.model, torch.optim.SGD(line.model.parameters(), lr=1.0), 1.0)
     assert math.isnan(norm) and all(map(torch.equal, before, parameters(line.model)))
 
 
@@ -112,7 +112,7 @@ def test_a_loss_or_a_gradient_alone_that_is_not_finite_is_enough():
         line = Line()
         before = parameters(line.model)
         optimizer = torch.optim.SGD(line.model.parameters(), lr=1.0)
-        norm = training.apply_gradient(spoil(line.model(torch.ones(1, 1)).sum()), line.model, optimizer, 1.0)
+        norm = updates.apply_gradient(spoil(line.model(torch.ones(1, 1)).sum()), line.model, optimizer, 1.0)
         assert math.isnan(norm) and all(map(torch.equal, before, parameters(line.model)))
 
 
@@ -148,5 +148,5 @@ def test_a_gradient_that_was_there_is_not_learned_from():
         model = Line().model
         (before * model(torch.ones(1, 1)).sum()).backward()
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        norms.append(training.apply_gradient(model(torch.ones(1, 1)).sum(), model, optimizer, 1.0))
+        norms.append(updates.apply_gradient(model(torch.ones(1, 1)).sum(), model, optimizer, 1.0))
     assert norms[0] == norms[1]

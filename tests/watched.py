@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 import torch
 
-from shared import experience, training
+from shared import experience, training, updates
 from shared.constrain import answer_trie
 from shared.critic import ActorCritic
 from shared.distill import Distillation, DistillConfig
@@ -95,10 +95,10 @@ class Watched:
 
     def train(self, processes):
         self.really_sample = experience.sample
-        self.really_step = training.guarded_step
+        self.really_step = updates.guarded_step
         with (
             mock.patch.object(experience, "sample", self.sample),
-            mock.patch.object(training, "guarded_step", self.guarded_step),
+            mock.patch.object(updates, "guarded_step", self.guarded_step),
         ):
             history = training.train(self.algorithm, ROWS, self.config, progress=False, processes=processes)
         parameters = torch.cat([p.detach().flatten() for p in self.algorithm.model.parameters()])

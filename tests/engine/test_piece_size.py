@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from shared import training
+from shared import updates
 from shared.engine import piece_size
 from shared.engine.piece_size import LOGITS_AT_ONCE, PeakMemory, logits_at_once
 from tests.line import CONFIG, ROWS, Line, Points
@@ -89,7 +89,7 @@ def test_the_first_update_is_measured_and_the_next_ones_are_cut_by_it(card, monk
     monkeypatch.setattr(piece_size, "is_measured", lambda device: True)
     for _ in range(3):
         sizes.append([])
-        training.add_up_gradient(algorithm, points, CONFIG)
+        updates.add_up_gradient(algorithm, points, CONFIG)
     assert algorithm.bytes_per_logit == GIGABYTE and card.peaks_put_back == 1
     first, second, third = map(len, sizes)
     assert first > second == third

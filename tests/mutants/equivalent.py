@@ -35,10 +35,13 @@ EQUIVALENT = {
     },
     "shared/training.py": {
         r"AdamW\(.*(fused=None|fused=False|config\.weight_decay, \))": "The same update, computed in several kernels.",
-        r"argsort\((stable=False|stable=None|)\)": "The order of pieces of equal length, so the order of a sum.",
         r"advised = None": TRUTH,
-        r"(begin_alike|processes\.share|add_up_gradients)\(None\)|processes=processes, \)  ->": SHARED,
+        r"(begin_alike|processes\.share)\(None\)|processes=processes, \)  ->": SHARED,
         r"\(processes\.first\) or True|config\.steps, \), closing|optimizer, \)$": SHARED,
+    },
+    "shared/updates.py": {
+        r"argsort\((stable=False|stable=None|)\)": "The order of pieces of equal length, so the order of a sum.",
+        r"add_up_gradients\(None\)": SHARED,
     },
     "shared/ppo.py": {
         r"^ppo_loss: .*masked_fill\(mask == 0, 1\.0\)": PADDING,
