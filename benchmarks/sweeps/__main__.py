@@ -31,7 +31,6 @@ SEEDS = 5
 FEWER = dict.fromkeys(
     (
         "reasoning_format_number",
-        "poker",
         "off_policy",
         "more_samples",
         "more_samples_judge",
