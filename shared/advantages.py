@@ -135,6 +135,31 @@ def leave_one_out_advantages(
     return centred * number / (number - 1).clamp(min=1), metrics
 
 
+def turn_advantages(rewards: Float[Tensor, "B T"], num_generations: int) -> Float[Tensor, "B T"]:
+    """The advantage of each turn of a game: what follows it, beside the other games of the group that have this turn.
+
+        R_it = sum_{k >= t} r_ik,    A_it = group advantage of R_it among the games with a turn t
+
+    A game that ended sooner is not asked what it would have earned, so a late turn is compared with late turns alone.
+    For a reward that comes at the end, R_it is the same number for every turn of a game, and only the comparison differs.
+    `notebooks/game.ipynb` works an example out.
+
+    Args:
+        rewards: (B, T), the reward after each turn; nan where a game has no such turn.
+        num_generations: G, at least 2; the G games of a group stand next to each other.
+
+    Returns:
+        (B, T); 0 where a game has no such turn, or is the only one of its group that has it.
+    """
+    absent = rewards.isnan()
+    following = rewards.nan_to_num(0.0).flip(1).cumsum(dim=1).flip(1).masked_fill(absent, torch.nan)  # (B, T)
+    of_turns = [
+        group_advantages(returns, num_generations, rated=rated_in_groups(returns, num_generations))[0]
+        for returns in following.unbind(dim=1)
+    ]
+    return torch.stack(of_turns, dim=1)
+
+
 def gae(
     rewards: Float[Tensor, "B C"], values: Float[Tensor, "B C"], completion_mask: Tensor, lam: float = 0.95
 ) -> tuple[Float[Tensor, "B C"], Float[Tensor, "B C"]]:

@@ -3,7 +3,7 @@ from itertools import product
 import pytest
 import torch
 
-from shared.advantages import gae, group_advantages, whiten
+from shared.advantages import gae, group_advantages, turn_advantages, whiten
 
 
 def test_a_hand_worked_group():
@@ -119,3 +119,22 @@ def test_bad_input_is_refused_with_a_sentence(rewards, G, words):
 def test_unknown_scale_is_refused():
     with pytest.raises(ValueError, match="scale_rewards"):
         group_advantages(torch.tensor([0.0, 1.0]), 2, scale_rewards="std")
+
+
+def test_a_turn_is_compared_with_the_games_that_have_it():
+    """Catches a baseline over games that were over before, and credit for what was earned before a turn.
+
+    Four games: won at once, won at the third guess, lost at the third and at the second. The second turns earn 1, 0, 0:
+    mean 1/3, standard deviation sqrt(2)/3, so sqrt(2) and twice -1/sqrt(2).
+    """
+    nan = torch.nan
+    rewards = torch.tensor([[1.0, nan, nan], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, nan]])
+    root = 2**0.5
+    expected = torch.tensor([[1.0, 0.0, 0.0], [1.0, root, 1.0], [-1.0, -1 / root, -1.0], [-1.0, -1 / root, 0.0]])
+    torch.testing.assert_close(turn_advantages(rewards, 4), expected, atol=1e-3, rtol=0)
+
+
+def test_a_turn_is_not_paid_for_what_came_before_it():
+    """Catches the sum over all turns as every turn's return: both second turns earn the same here."""
+    advantages = turn_advantages(torch.tensor([[1.0, 0.5], [0.0, 0.5]]), 2)
+    torch.testing.assert_close(advantages, torch.tensor([[1.0, 0.0], [-1.0, 0.0]]), atol=1e-3, rtol=0)
