@@ -6,7 +6,8 @@ rate, and the share of right completions that the judge with a blind spot refuse
 
 Written before all five seeds were run: rates with J = 0.2 end above 0.8 in the mean, those with J = 0 below 0.5; the
 judge with the phrase ends below 0.3 on every seed, the one that errs as often by lot above 0.6; a policy is hacked where
-its judge pays at least 0.2 more than the rule does.
+its judge pays at least 0.2 more than the rule does. The judge that orders the completions of a group was added later, after
+trials of seeds 5 and 6: it ends above 0.9 on every seed.
 """
 
 import random
@@ -19,7 +20,7 @@ from benchmarks.sweeps.off_policy import setting
 from shared import grpo
 from shared.evaluate import evaluate
 from shared.grpo import GRPOConfig
-from shared.judges import begins_with, by_lot, by_phrase
+from shared.judges import begins_with, by_lot, by_phrase, by_rank
 from shared.models import frozen_copy
 from shared.rewards import RewardFunction
 from shared.tasks import dots
@@ -61,6 +62,7 @@ class Condition:
     false_negative: the share of right ones that it refuses, by lot.
     fooled: it accepts those that begin with the phrase, and not by lot.
     dealt_anew: the rewards of each group are dealt to its completions by lot.
+    ranked: it pays the places of a group's completions, equal ones in an order drawn by lot.
     """
 
     rule: RewardFunction = dots.reward
@@ -68,6 +70,7 @@ class Condition:
     false_negative: float = 0.0
     fooled: bool = False
     dealt_anew: bool = False
+    ranked: bool = False
 
 
 BY_LOT = {(e0, e1): f"lot {e0}, {e1}" for e0, e1 in (
@@ -81,7 +84,7 @@ CONDITIONS |= {
     "phrase": Condition(false_positive=OF_THE_PHRASE, fooled=True),
     "phrase, refuses 0.2": Condition(false_positive=OF_THE_PHRASE, false_negative=0.2, fooled=True),
     "as often by lot": Condition(false_positive=OF_THE_PHRASE, false_negative=0.2),
-    "rubric 0.6, 0.2, 0.2": Condition(partial(rubric, weights=(0.6, 0.2, 0.2), required=False)),
+    "ranked": Condition(ranked=True),
     "rubric 0.3, 0.1, 0.6": Condition(partial(rubric, weights=(0.3, 0.1, 0.6), required=False)),
     "rubric 0.3, 0.1, 0.6, right required": Condition(partial(rubric, weights=(0.3, 0.1, 0.6), required=True)),
 }
@@ -94,6 +97,8 @@ def judge_of(condition: Condition, seed: int) -> RewardFunction:
         return by_phrase(rule, PHRASE, condition.false_negative, seed)
     if condition.false_positive or condition.false_negative:
         return by_lot(rule, condition.false_positive, condition.false_negative, seed)
+    if condition.ranked:
+        return by_rank(rule, G, seed)
     return dealt_anew(rule, seed) if condition.dealt_anew else rule
 
 
