@@ -31,6 +31,7 @@ from benchmarks.sweeps import (
     reward_model,
     transfer,
     what_rl_adds_controls,
+    what_rl_adds_entropy,
     what_rl_adds_lost,
 )
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
@@ -287,8 +288,9 @@ MEASURES = {
     "reward_model": (first(reward_model), reward_model_as_recorded),
     "reward_model_rates": (None, "accuracy"),
     "transfer": (first(transfer), transfer_as_recorded),
-    "what_rl_adds": ("rejection sampling", "format", "solved", "key", "pass@8"),
+    "what_rl_adds": ("rejection sampling", "solved", "pass@8", "entropy"),
     "what_rl_adds_controls": (None, "solved", "others, pass@8"),
+    "what_rl_adds_entropy": (None, "pass@8", "entropy"),
     "what_rl_adds_lost": (None, "solved", "key of known"),
 }
 TOLERANCES = {"full stops": 0.5, "KL at 30": 0.3}
@@ -550,6 +552,19 @@ def test_a_coin_pays_by_place_and_prompt_alone():
     assert paid == what_rl_adds_controls.coin_reward(prompts, ["wrong"] * 32)
     assert 8 < sum(paid) < 24 and set(paid) == {0.0, 1.0}
     assert what_rl_adds_controls.coin_reward(["b"] * 32, ["right"] * 32) != paid
+
+
+def test_a_bonus_rises_below_its_target_entropy_and_falls_above(monkeypatch):
+    """Catches a controller with its sign turned, which drives the entropy away, and a coefficient below 0."""
+    algorithm = object.__new__(what_rl_adds_entropy.HeldEntropy)
+    algorithm.config = GRPOConfig()
+    found = []
+    for entropy in (0.4, 0.2, 0.2, 0.4):
+        experience = SimpleNamespace(metrics={"entropy": entropy})
+        monkeypatch.setattr(grpo.GRPO, "collect", lambda self, rows, step, share, found=experience: found)
+        algorithm.collect([], 0)
+        found.append(algorithm.config.entropy_coef)
+    assert found == pytest.approx([0.0, 0.01, 0.02, 0.01])
 
 
 @pytest.mark.parametrize("condition", reasoning_format_number.CONDITIONS)
