@@ -157,15 +157,37 @@ class Completion:
 
 
 @dataclass(frozen=True)
-class Draws:
-    """The random number of every draw, and what is known of the draw; on the model's device until the last token.
+class Request:
+    """B completions that are asked for: with the model this decides every token of them.
 
+    num_generations: completions of each of the N prompts, so that B = N x num_generations.
+    eos: the tokens that end a completion.
+    constraint: the trie of the answers that are allowed; None for all tokens.
     u: (B, C), a random number in [0, 1) for each token; None when sampling is greedy.
+    answer: what an environment does after each token; None where there is none.
+    """
+
+    prompts: EncodedPrompts
+    num_generations: int
+    sampling: Sampling
+    eos: Collection[int]
+    constraint: AnswerTrie | None
+    u: Float[Tensor, "B C"] | None
+    answer: Callable[[Sequence[Completion]], None] | None
+
+    @property
+    def max_new_tokens(self) -> int:
+        return self.sampling.max_new_tokens
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The measurements of every draw, on the model's device until the last token.
+
     logps: (B, C), the log-probability of each token that the policy drew.
     entropy: (B, C), the entropy of the distribution that it was drawn from.
     """
 
-    u: Float[Tensor, "B C"] | None
     logps: Float[Tensor, "B C"]
     entropy: Float[Tensor, "B C"]
 
@@ -210,47 +232,38 @@ def sample(
     if num_generations < 1:
         raise ValueError(f"num_generations is {num_generations}; at least one completion is needed for each prompt.")
     require_model(model)
-    C = sampling.max_new_tokens
     eos = set(eos_token_ids(model, tokenizer))
     encoded = read_prompts(tokenizer, prompts)
-    check_fit(model, tokenizer, encoded.rows, C)
+    check_fit(model, tokenizer, encoded.rows, sampling.max_new_tokens)
+    device = next(model.parameters()).device
+
+    # All chance of the call
     if seed is None and (environment_factory is not None or not sampling.greedy):
         seed = fresh_seed()
     chance = 0 if seed is None else seed  # nothing is drawn without one
     places = range(len(prompts)) if places is None else places
+    u = None
+    if not sampling.greedy:
+        u = uniforms(chance, step, places, num_generations, sampling.max_new_tokens).to(device)  # (B, C)
 
+    # What else may write or forbid a token
     games = None
-    answer = None  # what an environment does after each token
+    answer = None
     if environment is not None:
         answer = partial(ask_environment, environment=environment, tokenizer=tokenizer, eos=eos)
     if environment_factory is not None:
         rows = [{"prompt": prompt} for prompt in prompts] if rows is None else rows
         games = make_games(environment_factory, rows, num_generations, chance, step, places)
-        answer = partial(ask_games, games=games, rows=rows, tokenizer=tokenizer, eos=eos, max_new_tokens=C)
-
-    device = next(model.parameters()).device
-    u = None if sampling.greedy else uniforms(chance, step, places, num_generations, C).to(device)  # (B, C)
+        room = sampling.max_new_tokens
+        answer = partial(ask_games, games=games, rows=rows, tokenizer=tokenizer, eos=eos, max_new_tokens=room)
     if constraint is not None:
         constraint = constraint.ended_by(ends_of(tokenizer, sorted(eos))[0]).to(device)
+
+    request = Request(encoded, num_generations, sampling, eos, constraint, u, answer)
     with eval_mode(model), merged_adapters(model):
-        if answer is None and takes_lockstep(model):
-            completions, draws = complete_in_lockstep(model, encoded, num_generations, sampling, eos, constraint, u)
-        else:
-            completions, draws = complete_as_trees(
-                model, encoded, num_generations, sampling, eos, constraint, u, answer
-            )
-    return as_rollout(
-        encoded,
-        completions,
-        draws,
-        num_generations,
-        sampling,
-        tokenizer=tokenizer,
-        eos=eos,
-        constraint=constraint,
-        speaks=answer is not None,
-        games=games,
-    )
+        complete = complete_in_lockstep if answer is None and takes_lockstep(model) else complete_as_trees
+        completions, draws = complete(model, request)
+    return as_rollout(request, completions, draws, tokenizer, games)
 
 
 def require_one_voice(
@@ -275,67 +288,48 @@ def takes_lockstep(model: PreTrainedModel) -> bool:
     return next(model.parameters()).device.type != "cpu" and llama_in(model) is not None
 
 
-def complete_in_lockstep(
-    model: PreTrainedModel,
-    prompts: EncodedPrompts,
-    num_generations: int,
-    sampling: Sampling,
-    eos: Collection[int],
-    constraint: AnswerTrie | None,
-    u: Float[Tensor, "B C"] | None,
-) -> tuple[list[Completion], Draws]:
+def complete_in_lockstep(model: PreTrainedModel, request: Request) -> tuple[list[Completion], Draws]:
     """Draw all completions on the device, which the host sees when they are done."""
+    prompts = request.prompts
+    constraint = request.constraint
     device = next(model.parameters()).device
-    distinct, prompt_of = distinct_prompts(prompts.texts, num_generations)
+    distinct, prompt_of = distinct_prompts(prompts.texts, request.num_generations)
     lengths = prompts.lengths[distinct]
     packed = PackedPrompts.of(prompts.ids[distinct].to(device), lengths, prompts.beginnings[distinct])
     llama = cast(PreTrainedModel, llama_in(model))  # `takes_lockstep` found it
-    decoder = LockstepDecoder(llama, packed, lengths, prompt_of, sampling.max_new_tokens)
-    ids, logps, entropy = draw_in_lockstep(decoder, sampling, eos, constraint, u)
-    walk = None if constraint is None else Walk(constraint, 1, eos)
+    decoder = LockstepDecoder(llama, packed, lengths, prompt_of, request.max_new_tokens)
+    ids, logps, entropy = draw_in_lockstep(decoder, request.sampling, request.eos, constraint, request.u)
+    walk = None if constraint is None else Walk(constraint, 1, request.eos)
     completions = []
     for row, (prompt, tokens) in enumerate(zip(prompt_of, ids.tolist())):
-        end = next((t + 1 for t, token in enumerate(tokens) if token in eos), len(tokens))
+        end = next((t + 1 for t, token in enumerate(tokens) if token in request.eos), len(tokens))
         free = None if walk is None else walk.free_length(tokens[:end])
         completions.append(Completion(row, prompt, node=row, tokens=tokens[:end], finished=True, free_length=free))
-    return completions, Draws(u, logps, entropy)
+    return completions, Draws(logps, entropy)
 
 
-def complete_as_trees(
-    model: PreTrainedModel,
-    prompts: EncodedPrompts,
-    num_generations: int,
-    sampling: Sampling,
-    eos: Collection[int],
-    constraint: AnswerTrie | None,
-    u: Float[Tensor, "B C"] | None,
-    answer: Callable[[Sequence[Completion]], None] | None,
-) -> tuple[list[Completion], Draws]:
-    """Draw all completions, and compute what they have in common once, as the drawing above shows it.
-
-    answer: what an environment does after each token; None where there is none.
-    """
-    C = sampling.max_new_tokens
+def complete_as_trees(model: PreTrainedModel, request: Request) -> tuple[list[Completion], Draws]:
+    """Draw all completions, and compute what they have in common once, as the drawing above shows it."""
     # The beginning: the model has read the prompts, and nothing is drawn yet.
-    decoder, completions = begin_completions(model, prompts, num_generations, C)
-    draws = begin_draws(u, decoder.logits, len(completions), C)
-    walk = None if constraint is None else Walk(constraint, len(decoder.logits), eos)
+    decoder, completions = begin_completions(model, request)
+    draws = begin_draws(decoder.logits, len(completions), request.max_new_tokens)
+    walk = None if request.constraint is None else Walk(request.constraint, len(decoder.logits), request.eos)
     # A token after the other, in five steps.
     running = completions
-    for t in range(C):
+    for t in range(request.max_new_tokens):
         # 1. Draw a token for each running completion, all at once.
-        drawn = draw_tokens(decoder.logits, running, t, sampling, walk, draws)
+        drawn = draw_tokens(decoder.logits, running, t, request, walk, draws)
         # 2. Go on with it, or with a token that the environment has forced into its place.
         for completion, token in zip(running, drawn):
-            completion.append(token, eos)
+            completion.append(token, request.eos)
         # 3. Write down the end of a completion that a constraint has left no choice.
         if walk is not None:
-            write_certain_ends(running, walk, C)
+            write_certain_ends(running, walk, request.max_new_tokens)
         # 4. Let the environment answer what the policy said, or end the completion.
-        if answer is not None:
-            answer(running)
+        if request.answer is not None:
+            request.answer(running)
         running = [completion for completion in running if not completion.finished]
-        if t + 1 == C or not running:
+        if t + 1 == request.max_new_tokens or not running:
             break
         # 5. Let the model read the new tokens, once for all completions that have the same tokens so far.
         tokens, parents = next_nodes(running)
@@ -382,37 +376,36 @@ def distinct_prompts(prompts: Sequence[str], num_generations: int) -> tuple[list
 
 
 def begin_completions(
-    model: PreTrainedModel, prompts: EncodedPrompts, num_generations: int, max_new_tokens: int
+    model: PreTrainedModel, request: Request
 ) -> tuple[LlamaDecoder | CachedDecoder, list[Completion]]:
     """Let the model read each distinct prompt once; the decoder, and B empty completions at the nodes of their prompts."""
+    prompts = request.prompts
     device = next(model.parameters()).device
-    distinct, prompt_of = distinct_prompts(prompts.texts, num_generations)
+    distinct, prompt_of = distinct_prompts(prompts.texts, request.num_generations)
     decoder, nodes = start_decoding(
         model,
         prompts.ids[distinct].to(device),
         prompts.mask[distinct].to(device),
         prompts.lengths[distinct],
         prompt_of,
-        room=max_new_tokens,
+        room=request.max_new_tokens,
         beginnings=prompts.beginnings[distinct],
     )
     return decoder, [Completion(row, prompt, node) for row, (prompt, node) in enumerate(zip(prompt_of, nodes))]
 
 
-def begin_draws(
-    u: Float[Tensor, "B C"] | None, logits: Float[Tensor, "R V"], num_completions: int, max_new_tokens: int
-) -> Draws:
-    """The random number of every token of every completion, and room for what will be known of each draw."""
+def begin_draws(logits: Float[Tensor, "R V"], num_completions: int, max_new_tokens: int) -> Draws:
+    """Room for what will be measured of each draw of every completion."""
     dtype = torch.promote_types(logits.dtype, torch.float32)
     logps = torch.zeros(num_completions, max_new_tokens, device=logits.device, dtype=dtype)
-    return Draws(u, logps, torch.zeros_like(logps))
+    return Draws(logps, torch.zeros_like(logps))
 
 
 def draw_tokens(
     logits: Float[Tensor, "R V"],
     completions: Sequence[Completion],
     t: int,
-    sampling: Sampling,
+    request: Request,
     walk: Walk | None,
     draws: Draws,
 ) -> list[int]:
@@ -423,10 +416,9 @@ def draw_tokens(
     device = draws.logps.device
     row = torch.tensor([completion.row for completion in completions], device=device)
     node = torch.tensor([completion.node for completion in completions], device=device)
-    u = None if draws.u is None else draws.u[row, t]
-    constraint = None if walk is None else walk.trie
+    u = None if request.u is None else request.u[row, t]
     state = None if walk is None else torch.tensor(walk.state, device=device)
-    token, logp, entropy = next_token(logits, node, sampling, constraint, state, u)
+    token, logp, entropy = next_token(logits, node, request.sampling, request.constraint, state, u)
     draws.logps[row, t] = logp.to(draws.logps.dtype)
     draws.entropy[row, t] = entropy.to(draws.entropy.dtype)
     return token.tolist()  # the one transfer to the host for each token
@@ -505,39 +497,32 @@ def next_nodes(completions: Sequence[Completion]) -> tuple[list[int], list[int]]
 
 
 def as_rollout(
-    prompts: EncodedPrompts,
+    request: Request,
     completions: Sequence[Completion],
     draws: Draws,
-    num_generations: int,
-    sampling: Sampling,
-    *,
     tokenizer: PreTrainedTokenizerBase,
-    eos: Collection[int],
-    constraint: AnswerTrie | None,
-    speaks: bool,
     games: list[Game] | None,
 ) -> Rollout:
     """The record: B completions of unequal length become tensors, padded on the right.
 
-    speaks: whether an environment was there, so that not all tokens are the policy's.
-
     Raises ValueError when a log-probability is not a number.
     """
+    prompts = request.prompts
     device = draws.logps.device
     completion_ids = [completion.tokens for completion in completions]
     lengths = torch.tensor([len(ids) for ids in completion_ids])
     width = int(lengths.max())
     logps_and_entropy = torch.stack([draws.logps, draws.entropy]).cpu()  # in one transfer
-    refuse_nan(logps_and_entropy[0], lengths, prompts.texts, num_generations)
+    refuse_nan(logps_and_entropy[0], lengths, prompts.texts, request.num_generations)
     completion_mask = length_mask(lengths, width)
     policy_mask = None
-    if speaks:
+    if request.answer is not None:  # not all tokens are the policy's
         policy_mask = padded([completion.by_policy for completion in completions], 0)
     not_drawn = (completion_mask if policy_mask is None else policy_mask) == 0
     return Rollout(
         prompts=prompts.texts,
         completions=[text_of(tokenizer, ids) for ids in completion_ids],
-        num_generations=num_generations,
+        num_generations=request.num_generations,
         prompt_ids=prompts.ids.to(device),
         prompt_mask=prompts.mask.to(device),
         completion_ids=padded(completion_ids, tokenizer.pad_token_id or 0).to(device),
@@ -545,9 +530,9 @@ def as_rollout(
         old_logps=draws.logps[:, :width].masked_fill(not_drawn.to(device), 0.0),
         prompt_lengths=prompts.lengths,
         lengths=lengths,
-        truncated=torch.tensor([c.tokens[-1] not in eos and not c.ended_by_game for c in completions]),
-        sampling=sampling,
-        constraint=constraint,
+        truncated=torch.tensor([c.tokens[-1] not in request.eos and not c.ended_by_game for c in completions]),
+        sampling=request.sampling,
+        constraint=request.constraint,
         entropy=logps_and_entropy[1, :, :width].masked_fill(not_drawn, 0.0),
         contexts=padded(number_contexts([completion.prompt for completion in completions], completion_ids), 0),
         beginnings=prompts.beginnings,
