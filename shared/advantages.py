@@ -10,7 +10,7 @@ can never be blown up by a tiny denominator. `notebooks/dots.ipynb` writes `grou
 from typing import Literal, get_args
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 ScaleRewards = Literal["group", "batch", "none", "mean"]
@@ -158,6 +158,28 @@ def turn_advantages(rewards: Float[Tensor, "B T"], num_generations: int) -> Floa
         for returns in following.unbind(dim=1)
     ]
     return torch.stack(of_turns, dim=1)
+
+
+def turn_beginnings(mask: Int[Tensor, "B C"]) -> Bool[Tensor, "B C"]:
+    """The places at which turns begin, (B, C): the mask is 1 there and was not one place before."""
+    before = torch.nn.functional.pad(mask, (1, 0))[:, :-1]  # (B, C), 0 in the first place
+    return (mask == 1) & (before == 0)
+
+
+def advantages_of_turns(
+    policy_mask: Int[Tensor, "B C"], rewards: Float[Tensor, "B"], num_generations: int
+) -> Float[Tensor, "B C"]:
+    """`turn_advantages` of games that are paid at their end, at each token of a turn.
+
+    Args:
+        policy_mask: (B, C), 1 for the tokens that the policy drew, 0 for what it heard and in the padding.
+        rewards: (B,), what each game earned.
+    """
+    turn = (turn_beginnings(policy_mask).cumsum(dim=1) - 1).clamp(min=0)  # (B, C), the number of each turn, from 0
+    last = turn.amax(dim=1, keepdim=True)  # (B, 1)
+    numbers = torch.arange(int(last.max()) + 1, device=policy_mask.device)  # (T,)
+    paid = torch.where(numbers == last, rewards[:, None].to(policy_mask.device), 0.0)  # (B, T)
+    return turn_advantages(paid.masked_fill(numbers > last, torch.nan), num_generations).gather(1, turn)
 
 
 def gae(

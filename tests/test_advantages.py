@@ -3,7 +3,7 @@ from itertools import product
 import pytest
 import torch
 
-from shared.advantages import gae, group_advantages, turn_advantages, whiten
+from shared.advantages import advantages_of_turns, gae, group_advantages, turn_advantages, whiten
 
 
 def test_a_hand_worked_group():
@@ -138,3 +138,12 @@ def test_a_turn_is_not_paid_for_what_came_before_it():
     """Catches the sum over all turns as every turn's return: both second turns earn the same here."""
     advantages = turn_advantages(torch.tensor([[1.0, 0.5], [0.0, 0.5]]), 2)
     torch.testing.assert_close(advantages, torch.tensor([[1.0, 0.0], [-1.0, 0.0]]), atol=1e-3, rtol=0)
+
+
+def test_each_token_has_the_advantage_of_its_turn():
+    """Catches turns counted by tokens, and heard words that begin one: game 0 is won at once, game 1 at its second turn."""
+    mask = torch.tensor([[1, 1, 0, 0, 0, 0], [1, 1, 0, 1, 1, 0], [1, 1, 0, 1, 1, 0]])
+    found = advantages_of_turns(mask, torch.tensor([1.0, 1.0, 0.0]), 3)
+    first, second = [0.7071, 0.7071, -1.4142], [0.0, 1.0, -1.0]  # means 2/3 and 1/2, deviations sqrt(2)/3 and 1/2
+    assert found[:, :2].T.tolist() == [pytest.approx(first, abs=1e-3)] * 2
+    assert found[:, 3:5].T.tolist()[1] == pytest.approx([first[0], *second[1:]], abs=1e-3)

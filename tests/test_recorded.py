@@ -269,6 +269,7 @@ MEASURES = {
     "distillation_controls": (None, "solved", "greedy"),
     "game": (first(game), game_as_recorded),
     "game_pull": (None, "wins at 60"),
+    "game_turns": (None, "wins at 60"),
     "gradients": (first(gradients), gradients_as_recorded),
     "judges": ("phrase, refuses 0.2", "reward at 32", "paid"),
     "maxent_irl": (None, "gap", "loss at 300"),
@@ -406,15 +407,6 @@ def test_the_words_of_the_game_are_learnt_by_their_weight_alone(two_games):
     assert losses[0.0] == pytest.approx(own.item(), rel=1e-4)
     assert losses[0.5] == pytest.approx((own + 0.5 * words).item(), rel=1e-4)
     assert losses[1.0] == pytest.approx((own + words).item(), rel=1e-4)
-
-
-def test_each_token_has_the_advantage_of_its_turn():
-    """Catches turns counted by tokens, and heard words that begin one: game 0 is won at once, game 1 at its second turn."""
-    mask = torch.tensor([[1, 1, 0, 0, 0, 0], [1, 1, 0, 1, 1, 0], [1, 1, 0, 1, 1, 0]])
-    found = game.of_its_turn(mask, torch.tensor([1.0, 1.0, 0.0]), 3)
-    first, second = [0.7071, 0.7071, -1.4142], [0.0, 1.0, -1.0]  # means 2/3 and 1/2, deviations sqrt(2)/3 and 1/2
-    assert found[:, :2].T.tolist() == [pytest.approx(first, abs=1e-3)] * 2
-    assert found[:, 3:5].T.tolist()[1] == pytest.approx([first[0], *second[1:]], abs=1e-3)
 
 
 def test_the_pull_of_the_words_is_measured_in_that_of_the_turns(two_games):

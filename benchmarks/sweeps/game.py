@@ -4,11 +4,6 @@ The exact set is the range 1 to 7 with all of its secrets, in training and in th
 games played at random, the game's words included; then GRPO with a loss of turns, to which the game's words are added with
 a weight of 0 (they are masked) or 1 (they count like the policy's own). What the policy expects to hear is measured on
 the way. Then a masked run on ranges, a quarter of which are held out (`shared.tasks.game`).
-
-Turns are credited with the advantage of their whole game, or each with its own (`turn_advantages`), at three learning
-rates. Written before that was run: each credit is taken at the rate with the most games won at step 60, by the mean
-over seeds. The pairs have a seed in common, and so warm-up and first games. One credit is better if it wins more games in
-each of the five pairs; else no difference is shown.
 """
 
 import random
@@ -21,7 +16,7 @@ from torch import Tensor
 
 from benchmarks.sweeps.measuring import rounded
 from shared import supervised
-from shared.advantages import group_advantages, turn_advantages
+from shared.advantages import advantages_of_turns, group_advantages, turn_beginnings
 from shared.algorithm import TrainingConfig
 from shared.engine.sampling import Sampling
 from shared.evaluate import Evaluation, evaluate
@@ -74,16 +69,6 @@ class OneRange:
 
 
 @dataclass(frozen=True)
-class ByTurns(OneRange):
-    """A masked run on the exact set in which each turn has an advantage of its own."""
-
-    def backward(self, model, rollout: Rollout) -> tuple[Tensor, Tensor]:
-        loss, _, rewards = two_losses(model, rollout, by_turns=True)
-        loss.backward()
-        return loss, rewards
-
-
-@dataclass(frozen=True)
 class Ranges(OneRange):
     """A run on the training ranges, measured on held-out ones."""
 
@@ -95,11 +80,6 @@ class Ranges(OneRange):
 
 CONDITIONS = {
     "masked": OneRange(steps=120),
-    "masked, rate 1e-4": OneRange(learning_rate=1e-4),
-    "masked, rate 4e-4": OneRange(learning_rate=4e-4),
-    "by turns": ByTurns(steps=120),
-    "by turns, rate 1e-4": ByTurns(learning_rate=1e-4),
-    "by turns, rate 4e-4": ByTurns(learning_rate=4e-4),
     "in the loss": OneRange(weight=1.0),
     "deaf game": OneRange(make=Deaf),
     "ranges, masked": Ranges(),
@@ -151,28 +131,13 @@ def all_rows(split: Split) -> list[dict]:
     return game.dataset(split, sum(high - low + 1 for low, high in game.ranges(split)))
 
 
-def beginnings(mask: Tensor) -> Tensor:
-    """The places at which turns begin, (B, C): the mask is 1 there and was not one place before."""
-    before = torch.nn.functional.pad(mask, (1, 0))[:, :-1]  # (B, C), 0 in the first place
-    return (mask == 1) & (before == 0)
-
-
 def turns_loss(logps: Tensor, mask: Tensor, advantages: Tensor) -> Tensor:
     """-sum of A log pi(y_it) over the (B, C) tokens of a mask, divided by the number of turns: runs of 1 in it.
 
     advantages: (B, 1), one of each game, or (B, C), each token with that of its turn.
     """
-    turns = beginnings(mask).sum().clamp(min=1)
+    turns = turn_beginnings(mask).sum().clamp(min=1)
     return -(advantages.to(logps.device) * logps * mask).sum() / turns
-
-
-def of_its_turn(mask: Tensor, rewards: Tensor, num_generations: int) -> Tensor:
-    """The advantage of each token's turn, (B, C), of games with rewards (B,) that are paid after the last turn."""
-    turn = (beginnings(mask).cumsum(dim=1) - 1).clamp(min=0)  # (B, C), the number of each token's turn, from 0
-    last = turn.amax(dim=1, keepdim=True)  # (B, 1)
-    numbers = torch.arange(int(last.max()) + 1, device=mask.device)  # (T,)
-    paid = torch.where(numbers == last, rewards[:, None].to(mask.device), 0.0)  # (B, T)
-    return turn_advantages(paid.masked_fill(numbers > last, torch.nan), num_generations).gather(1, turn)
 
 
 def two_losses(
@@ -188,7 +153,7 @@ def two_losses(
     logps, _ = completion_logps(model, replace(rollout, policy_mask=None))  # (B, C), of the game's words as well
     own = rollout.policy_mask
     of_words = turns_loss(logps, rollout.completion_mask - own, advantages * chosen)
-    of_turns = of_its_turn(own, rewards, rollout.num_generations) if by_turns else advantages
+    of_turns = advantages_of_turns(own, rewards, rollout.num_generations) if by_turns else advantages
     return turns_loss(logps, own, of_turns), of_words, rewards
 
 
