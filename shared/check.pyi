@@ -217,9 +217,6 @@ def own_tokens(function: Callable, hint: bool = False) -> Passed:
 def keep_right(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, rewards, most) -> documents` of the right completions, `most` of each prompt."""
 
-def near_miss(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(prompts, completions, target, **columns) -> list of floats`: 1 / (1 + distance) from the target."""
-
 def pass_at_k(function: Callable, hint: bool = False) -> Passed:
     """Check `f(count, right, k) -> number`: the unbiased estimate of pass@k."""
 

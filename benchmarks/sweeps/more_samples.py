@@ -26,7 +26,6 @@ from shared.rewards import RewardFunction
 from shared.selection import best_of_n, vote
 from shared.tasks import countdown, dots, poker
 from shared.tasks.matching import first_line
-from shared.tasks.shaping import guess
 from shared.tasks.tags import parse
 
 NS = (1, 2, 4, 8, 16, 32)
@@ -257,7 +256,7 @@ def guessed(name: str, seed: int) -> dict:
     def play(count: int) -> list[list[float]]:
         rewards = []
         for row in rows:
-            texts = [guess(row["numbers"], rng) for _ in range(count)]
+            texts = [countdown.guess(row["numbers"], rng) for _ in range(count)]
             columns = {key: [row[key]] * count for key in ("numbers", "target")}
             rewards.append(task.right([row["prompt"]] * count, texts, **columns))
         return rewards

@@ -108,6 +108,12 @@ def _join(a: tuple[int, str, int], op: str, b: tuple[int, str, int]) -> str:
     return f"{left} {op} {right}"
 
 
+def guess(numbers: Sequence[int], rng: random.Random) -> str:
+    """A completion in the format that combines the numbers at random and never looks at the target."""
+    solution = combine(numbers, rng)
+    return tagged(solution.working, solution.expression)
+
+
 def draw_problem(rng: random.Random, split: Split) -> Problem:
     """A problem of the split, with a solution by construction."""
     while True:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shared.tasks import countdown
 from shared.tasks.arithmetic import evaluate
-from shared.tasks.tags import tagged
+from shared.tasks.tags import parse, tagged
 
 
 def test_every_problem_can_be_solved():
@@ -134,3 +134,12 @@ def test_sound_lines_come_before_the_first_mistake(working, sound):
 def test_sound_lines_take_any_text(text):
     for completion in (text, tagged(text, text)):
         assert countdown.sound_lines(completion, [3, 8, 2], 22) in (0, 1, 2)
+
+
+def test_a_guess_is_legal_and_never_looks_at_the_target():
+    """Catches a control that plays another game: it keeps the format and uses each number once."""
+    rng = random.Random(0)
+    guesses = [countdown.guess([3, 8, 2], rng) for _ in range(50)]
+    assert countdown.format_reward([""] * 50, guesses) == [1.0] * 50
+    assert all(sorted(evaluate(parse(text)[1])[1]) == [2, 3, 8] for text in guesses)
+    assert 5 < len(set(guesses))

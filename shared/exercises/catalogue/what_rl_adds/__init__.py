@@ -1,1 +1,1 @@
-"""The exercises about what a run adds: pass@k, what is kept of samples and learnt in rounds, a reward for near misses."""
+"""The exercises about what a run adds: pass@k, and what is kept of samples and learnt in rounds."""
