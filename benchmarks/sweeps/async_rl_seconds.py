@@ -20,7 +20,7 @@ from benchmarks.sweeps.off_policy import measure, setting
 from shared.grpo import GRPOConfig, collect, policy_loss
 from shared.models import frozen_copy
 from shared.tasks import dots
-from shared.training import apply_gradient
+from shared.updates import apply_gradient
 
 UPDATES, PROMPTS, RATE = 48, 16, 3e-4  # those of the chapter
 CONDITIONS = {"dots": (0, 1, 4)}  # ages
