@@ -145,9 +145,6 @@ def promise(function: Callable, hint: bool = False) -> Passed:
 def sequence_ratio(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
 
-def surrogate(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(ratio (B, C), advantages (B,), epsilon, epsilon_high) -> (B, C)`, clipped at 1 - epsilon and 1 + epsilon_high."""
-
 def hand_type(function: Callable, hint: bool = False) -> Passed:
     """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
 
@@ -174,9 +171,6 @@ def held_against(function: Callable, hint: bool = False) -> Passed:
 
 def own_weight(function: Callable, hint: bool = False) -> Passed:
     """Check `f(ratio (B, C), advantages (B, C)) -> (B, C)`: 1 at a ratio of 1, never negative, bounded, each token's own."""
-
-def sampler_weight(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(logps (B, C), sampler_logps (B, C), completion_mask (B, C), bound) -> (B,)`, the truncated ratio of each whole completion."""
 
 def sapo_weight(function: Callable, hint: bool = False) -> Passed:
     """Check `f(ratio (B, C), advantages (B, C), tau_pos, tau_neg) -> (B, C)`, the slope of the gated objective in log pi."""

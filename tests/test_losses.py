@@ -405,7 +405,7 @@ def test_the_value_loss_is_the_worse_of_free_and_clipped():
         ("$\\rho$: exact", lambda ratio, A: ratio),
         ("1, no ratio", lambda ratio, A: torch.ones_like(ratio)),
         ("clip", lambda ratio, A: ratio_weight(ratio.log(), A, "grpo")),
-        ("CISPO, bound 2", lambda ratio, A: ratio_weight(ratio.log(), A, "cispo", epsilon_high=2.0)),
+        ("$\\rho$, at most 2", lambda ratio, A: ratio_weight(ratio.log(), A, "cispo", epsilon_high=2.0)),
     ],
 )
 def test_the_three_labels_of_ratio_weights_have_what_its_table_says(row, weight):

@@ -31,11 +31,9 @@ SEEDS = 5
 FEWER = dict.fromkeys(
     (
         "reasoning_format_number",
-        "off_policy",
         "more_samples",
         "more_samples_judge",
         "more_samples_seconds",
-        "ratio_weights",
         "ratio_weights_rates",
         "distillation",
         "distillation_controls",

@@ -29,7 +29,7 @@ from shared.training import train
 
 NOW = 10  # steps of the policy whose gradient is looked at; the samples are of the untrained one
 DRAWS, G = 2000, 8
-TRAINED = ("no ratio", "ratio", "clip", "CISPO, bound 5", "SAPO", "smooth")
+TRAINED = ("no ratio", "ratio", "clip", "CISPO, bound 5", "SAPO")
 SETS = 3  # of held-out hands, one of each label in a set
 ROLLOUTS = 12
 MEASURED_AT = (4, ROLLOUTS)
