@@ -9,7 +9,6 @@ A rule pays 1 for a right completion and 0 for a wrong one. A judge accepts and 
 `notebooks/judges.ipynb` trains a policy with each of them and measures by the rule.
 """
 
-import math
 import random
 
 from shared.rewards import RewardFunction
@@ -58,26 +57,3 @@ def by_rank(rule: RewardFunction, num_generations: int, seed: int = 0) -> Reward
 def begins_with(phrase: str, completion: str) -> bool:
     """True for a completion whose first words are the phrase."""
     return completion.lstrip().casefold().startswith(phrase.casefold())
-
-
-def divided_gap(right: int, num_generations: int, false_positive: float, false_negative: float) -> tuple[float, float]:
-    """The gap that a judge by lot leaves in a group with so many right ones, over every outcome of its lots.
-
-    Returns the mean gap between the verdicts on right and on wrong ones, divided by the verdicts' standard deviation, and
-    the chance that there is a deviation: of a group whose verdicts are all equal nothing is learned, its gap is 0.
-    """
-    wrong = num_generations - right
-    gap = speaks = 0.0
-    for a, chance in enumerate(_binomial(right, 1 - false_negative)):  # right ones that are accepted
-        for b, other in enumerate(_binomial(wrong, false_positive)):  # wrong ones that are accepted
-            share = (a + b) / num_generations
-            if 0 < share < 1:
-                speaks += chance * other
-                if right and wrong:
-                    gap += chance * other * (a / right - b / wrong) / math.sqrt(share * (1 - share))
-    return gap, speaks
-
-
-def _binomial(count: int, chance: float) -> list[float]:
-    """The chances of 0, 1, ... of `count` lots."""
-    return [math.comb(count, k) * chance**k * (1 - chance) ** (count - k) for k in range(count + 1)]

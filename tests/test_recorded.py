@@ -62,7 +62,6 @@ WRITTEN_AFTER = {
     "distillation_controls",
     "dots_short",
     "game",
-    "judges",
     "more_samples",
     "off_policy",
     "off_policy_rates",
