@@ -22,9 +22,6 @@ from shared.exercises.record import Passed
 def clustered_error(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rewards (B,), pairs) -> number`: the standard error of the mean when rows of a pair belong together."""
 
-def share_already_rewarded(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(train_rows, eval_rows) -> number`, by relation and word asked about."""
-
 def soft_score(function: Callable, hint: bool = False) -> Passed:
     """Check `f(completion, accepted, embed) -> number` from 0 to 1."""
 

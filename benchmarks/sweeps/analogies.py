@@ -1,4 +1,4 @@
-"""The sweep of `notebooks/analogies.ipynb`: rewards, group sizes, and what is trained on what.
+"""The sweep of `notebooks/analogies.ipynb`: rewards, and what is trained on what.
 
 Every condition spends 24 steps of 256 completions (of 160 where there are twenty analogies only). Of the held-out last
 pairs a third is set aside: by `validation`, the share right of those, a setting is chosen; `held out` is the share right
@@ -24,7 +24,6 @@ from shared.tasks import analogies
 
 STEPS = 24
 EARLY = 8
-COMPLETIONS = 256
 HELD_OUT = 339  # rows: 113 pairs, each asked behind three first pairs
 SOME = 200  # of the rows that were trained on
 COMMON = GRPOConfig(
@@ -53,17 +52,9 @@ class Condition:
     by_lot: bool = False
 
 
-def in_groups_of(num_generations: int) -> Condition:
-    """As many completions a step in groups of another size."""
-    prompts = COMPLETIONS // num_generations
-    return Condition(replace(COMMON, num_generations=num_generations, prompts_per_step=prompts))
-
-
 CONDITIONS = {
     "exact": Condition(),
     "soft": Condition(soft=True),
-    "G = 2": in_groups_of(2),
-    "G = 16": in_groups_of(16),
     "twenty analogies": Condition(replace(COMMON, prompts_per_step=20), prepare=all_weights, rows=20),
     "by lot, exact": Condition(by_lot=True),
     "by lot, soft": Condition(soft=True, by_lot=True),

@@ -1,3 +1,0 @@
-"""Right shares of evaluation rows whose pair was rewarded."""
-
-ORACLE = None
