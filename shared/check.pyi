@@ -76,9 +76,6 @@ def per_token_kl(function: Callable, hint: bool = False) -> Passed:
 def step_loss(function: Callable, hint: bool = False) -> Passed:
     """Check `f(model, reference, rollout, rewards (B,), beta, epsilon) -> loss`, put together from the parts above."""
 
-def consistent_share(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(games) -> share`: of all guesses, those that lie in the range and agree with every answer before."""
-
 def play(function: Callable, hint: bool = False) -> Passed:
     """Check `f(draw, listen, max_new_tokens) -> (ids, mask)`: 1 where the policy drew the token, 0 where it was heard."""
 
@@ -171,9 +168,6 @@ def own_weight(function: Callable, hint: bool = False) -> Passed:
 
 def sapo_weight(function: Callable, hint: bool = False) -> Passed:
     """Check `f(ratio (B, C), advantages (B, C), tau_pos, tau_neg) -> (B, C)`, the slope of the gated objective in log pi."""
-
-def accumulate(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(rollout, advantages, parts) -> (loss, penalty)`, with the gradient added to `.grad`."""
 
 def format_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, **columns) -> list of floats`: 1.0 for a think and an answer block and nothing else."""

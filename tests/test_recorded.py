@@ -27,7 +27,6 @@ from benchmarks.sweeps import (
     ppo_hacked,
     ratio_weights,
     reasoning_format,
-    reasoning_format_number,
     reward_model,
     transfer,
     what_rl_adds_controls,
@@ -267,7 +266,6 @@ MEASURES = {
     "distillation_controls": (None, "solved", "greedy"),
     "game": (first(game), game_as_recorded),
     "game_pull": (None, "wins at 60"),
-    "game_turns": (None, "won"),
     "gradients": (first(gradients), gradients_as_recorded),
     "judges": ("phrase, refuses 0.2", "reward at 32", "paid"),
     "maxent_irl": (None, "gap", "loss at 300"),
@@ -555,19 +553,6 @@ def test_a_bonus_rises_below_its_target_entropy_and_falls_above(monkeypatch):
         algorithm.collect([], 0)
         found.append(algorithm.config.entropy_coef)
     assert found == pytest.approx([0.0, 0.01, 0.02, 0.01])
-
-
-@pytest.mark.parametrize("condition", reasoning_format_number.CONDITIONS)
-def test_a_policy_of_one_number_comes_out_as_recorded(condition):
-    """As above; it has no network, so every seed is run again."""
-    for seed, then in enumerate(recorded("reasoning_format_number").of(condition)):
-        assert reasoning_format_number.run(condition, seed)["shares"] == pytest.approx(then["shares"], abs=0.005)
-
-
-def test_a_policy_of_one_number_ends_at_the_balance():
-    """Catches another pull or another price of the KL than those of `tests/test_beta_balance.py`: 0.929 for G = 8."""
-    late = reasoning_format_number.run("one number, SGD", seed=0, steps=600)["shares"][300:]
-    assert sum(late) / len(late) == pytest.approx(0.929, abs=0.004)
 
 
 def test_the_gradient_of_a_penalty_on_completions_is_that_of_the_kl():

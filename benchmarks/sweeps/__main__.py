@@ -30,7 +30,6 @@ SEEDS = 5
 # Sweeps that have three seeds so far.
 FEWER = dict.fromkeys(
     (
-        "reasoning_format_number",
         "more_samples",
         "more_samples_judge",
         "more_samples_seconds",

@@ -1,1 +1,1 @@
-"""The exercises about a format to think in: its reward, a step in parts, greedy evaluation."""
+"""The exercises about a format to think in: its reward and the loss with one ratio for a completion."""
