@@ -33,7 +33,6 @@ FEWER = dict.fromkeys(
         "more_samples",
         "more_samples_judge",
         "more_samples_seconds",
-        "ratio_weights_rates",
         "distillation",
         "distillation_controls",
         "reasoning_format",
