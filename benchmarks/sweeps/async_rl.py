@@ -21,7 +21,7 @@ from shared.recipes import RECIPES
 
 ROLLOUTS = 48
 MEASURED_AT = (8, ROLLOUTS)
-RATES = (1e-4, 2e-4, 3e-4)
+RATES = (1e-4, 3e-4)
 LAGS = (0, 1, 2, 4, 8)
 LAG, RATE = 4, RATES[-1]  # of the comparisons
 
