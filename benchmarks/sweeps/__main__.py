@@ -32,7 +32,6 @@ FEWER = dict.fromkeys(
     (
         "more_samples",
         "more_samples_judge",
-        "more_samples_seconds",
         "distillation",
         "distillation_controls",
         "reasoning_format",
