@@ -197,4 +197,4 @@ def known_logp(model, rows: Sequence[dict]) -> torch.Tensor:
 
 def told(measured: dict) -> str:
     """A run in a few words."""
-    return ", ".join(f"{name} {measured[name]:.3f}" for name in ("solved", "key", "pass@1", "pass@8", "KL"))
+    return ", ".join(f"{name} {measured[name]:.3f}" for name in ("solved", "key of known", "pass@1", "pass@8", "KL"))
