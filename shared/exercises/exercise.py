@@ -82,13 +82,22 @@ class Exercise:
         """The boundary cases and the drawn ones, the same at every call.
 
         The first of those that are drawn is wide, and some of the others are changed: into the axes of other calls of the
-        notebook, its other type, numbers that are much larger or smaller, or equal to each other, and one size much longer.
+        notebook, its other type, numbers that are much larger or smaller, in all arguments or in one, or equal to each other,
+        and one size much longer.
         """
         chance = Draw(f"{self.function} {seed}")
         drawn = [self._drawn(chance) for _ in range(self.draws)]
         sizes = min(chance.asked, MOST_LONG, self.draws // 4)
         drawn[1 : 1 + len(self.ranks)] = [self._of_rank(case, rank) for case, rank in zip(drawn[1:], self.ranks)]
-        changes = (self._in_doubles, self._loud, self._quiet, self._tied, self._alike)
+        changes = (
+            self._in_doubles,
+            self._loud,
+            self._quiet,
+            self._tied,
+            self._alike,
+            self._one_loud,
+            self._others_loud,
+        )
         for place in range(1, len(changes) * (1 + self.draws // 30) + 1):
             if place < len(drawn) - len(self.ranks):
                 drawn[-place] = self._changed(drawn[-place], changes[place % len(changes)])
@@ -116,9 +125,26 @@ class Exercise:
     def _quiet(self, name: str, kind: Kind, case: Case):
         return case[name] * QUIET if _is_boundless(kind) and kind.least >= 0 else case[name]
 
+    def _one_loud(self, name: str, kind: Kind, case: Case):
+        """One of several arguments of a kind far from the others, as a policy is from the one that it began as."""
+        return case[name] * LOUD if self._is_one_of_several(name, kind, case) else case[name]
+
+    def _others_loud(self, name: str, kind: Kind, case: Case):
+        """The same, and the one is where it was."""
+        return case[name] if self._is_one_of_several(name, kind, case) else self._loud(name, kind, case)
+
+    def _is_one_of_several(self, name: str, kind: Kind, case: Case) -> bool:
+        """True for one of the arguments of each kind, in each case for another one."""
+        alike = self._of_kind(kind)
+        return _is_boundless(kind) and len(alike) > 1 and name == alike[self.size(case) % len(alike)]
+
+    def _of_kind(self, kind: Kind) -> list[str]:
+        """The arguments of a kind in their order."""
+        return [name for name, other in self.arguments.items() if other == kind]
+
     def _tied(self, name: str, kind: Kind, case: Case):
         """At every second place what the first argument of this kind has there."""
-        first = next(case[other] for other, others in self.arguments.items() if others == kind)
+        first = case[self._of_kind(kind)[0]]
         if not isinstance(kind, Numbers) or getattr(first, "shape", ()) != getattr(case[name], "shape", ()):
             return case[name]
         changed = case[name].reshape(-1) * 1

@@ -24,6 +24,7 @@ from shared.exercises.comparing import Comparison, Difference, compare, same_out
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.helpers import helpers_of, with_references
 from shared.exercises.recognition import find_explanations
+from shared.exercises.remarks import remark_on
 from shared.exercises.shrinking import shrink
 from shared.exercises.steps import Slip
 from shared.exercises.unread import unread
@@ -36,6 +37,7 @@ RIGHT, WRONG, OPEN = "✓✗○"
 # three end before the 8 seconds after which `process.py` kills a judge.
 TIME_FOR_SLIPS = 1.9
 TIME_FOR_EXPLANATION = 2.4  # the slips and the smallest case together
+TIME_FOR_REMARK = 0.8
 LARGE = 100  # numbers and characters of a case
 FEWEST_THE_SAME = 3  # cases in which a function gives the same, before it is told so
 MOST_OFFERED = 2  # explanations that no case tells apart: "either ... or ..."
@@ -256,7 +258,7 @@ def _explain_trial(exercise: Exercise, function: Callable, trial: Trial, time_le
     time_left_to_explain = _start_timer(TIME_FOR_EXPLANATION, within=time_left)
     slips = slips_in(exercise, trial, time_left)
     smallest = _smallest_failure(exercise, function, trial, time_left_to_explain)
-    remark = "" if slips else _remark(exercise, function, trial, smallest)
+    remark = "" if slips else _remark(exercise, function, trial, smallest, time_left)
     return Explanation(trial.main_difference, slips, smallest, remark)
 
 
@@ -265,7 +267,7 @@ def _in_all(slips: list[tuple[Slip, ...]]) -> tuple[str, ...]:
     return tuple(slip.name for slip in slips[0] if all(slip in other for other in slips)) if slips else ()
 
 
-def _remark(exercise: Exercise, function: Callable, trial: Trial, smallest: Case) -> str:
+def _remark(exercise: Exercise, function: Callable, trial: Trial, smallest: Case, time_left: TimeLeft) -> str:
     """A sentence on all outcomes of a function that no slips explain, "" for none."""
     if trial.main_difference not in (Difference.RAISED, Difference.SHAPE, Difference.VALUE) or _has_a_typo(trial):
         return ""
@@ -273,7 +275,9 @@ def _remark(exercise: Exercise, function: Callable, trial: Trial, smallest: Case
     if remark:
         return remark
     names = unread(exercise, function)
-    return f"it never reads its argument {' or '.join(f'`{name}`' for name in names)}." if names else ""
+    if names:
+        return f"it never reads its argument {' or '.join(f'`{name}`' for name in names)}."
+    return remark_on(exercise, function, trial.comparisons, _start_timer(TIME_FOR_REMARK, within=time_left))
 
 
 def slips_in(exercise: Exercise, trial: Trial, time_left: TimeLeft) -> list[tuple[Slip, ...]]:

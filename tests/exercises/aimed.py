@@ -3,7 +3,7 @@
 Each is the right function but for one thing that hides behind a case of a kind: a class of values is left out of an
 argument, of a step or of all that a step compares; equal items have equal partners; a comparison overlooks the sign, or the
 order of digits; a setting that is handed on is another one; a row is dropped; a size is written down; something is done
-twice, or without the block around it. The first are made from the steps of the reference,
+twice, asked twice, or without the block around it. The first are made from the steps of the reference,
 the others from the syntax tree of what the worked notebook has in its place.
 """
 
@@ -28,10 +28,11 @@ from shared.exercises.catalogue import PLACES
 from shared.exercises.comparing import Difference, compare, first_difference, reference_outcome
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.interrupting import interrupted_after
+from shared.exercises.left_out import LEFT_OUT, by_item, classes, holds, in_lists, in_numbers, in_texts, kept
+from shared.exercises.results import Text
 from shared.exercises.steps import Part, Slip, Steps
 from tests.exercises.bank.holding import statements
 from tests.exercises.called import called, classes_in
-from tests.exercises.left_out import LEFT_OUT, by_item, classes, holds, in_lists, in_numbers, in_texts, kept
 from tests.exercises.mutants import become, changed_line, versions_of
 from tests.exercises.test_notebooks import NOTEBOOKS, sources_of
 from tests.exercises.traits import ids_in
@@ -43,12 +44,18 @@ Aimed = tuple[
 ]  # what is changed, the function, whether it is wrong although no wider case may show it
 WRITTEN = {"completion", "completions", "text"}  # by a model, which may write anything
 SIZES = (1, 2, 4, 8, 16)
-EVEN = ("abs({}) == abs({})", "({}) ** 2 == ({}) ** 2", "sorted(str({} + 0)) == sorted(str({} + 0))")
+EVEN = (
+    "abs({}) == abs({})",
+    "({}) ** 2 == ({}) ** 2",
+    "sorted(str({} + 0)) == sorted(str({} + 0))",
+    "abs(({}) - ({})) < 0.5",
+)
 FEW = in_numbers(lambda numbers: numbers % 3 + 1)  # of two lists of ids, so that they share some
 WIDER_CHANGES = (
     in_numbers(torch.neg),
     in_numbers(lambda numbers: 0.7 * numbers),
     in_numbers(lambda numbers: numbers / 2 + 0.3),
+    in_numbers(lambda numbers: 4 * numbers),
     in_numbers(lambda numbers: 11 * numbers),
     in_numbers(lambda numbers: 0 * numbers),
     in_texts(str.upper),
@@ -57,6 +64,7 @@ WIDER_CHANGES = (
     in_texts(lambda text: re.sub(r"(\d+)(\D+)(\d+)", r"\3\2\1", text)),
     in_lists(lambda items: items[::-1]),
     in_lists(lambda items: items * 5),
+    in_lists(lambda items: [item for item in items for _ in range(9)]),
 )
 
 
@@ -166,6 +174,9 @@ def repeated(kinds: dict[str, Kind], case: Case, axis: str) -> Case:
 def without_values(exercise: Exercise) -> Iterator[Aimed]:
     """The reference with something left out: of an argument, of a step, or of all that a step reads."""
     inside = what_they_hold(exercise)
+    last = next(reversed(exercise.steps.steps))
+    if isinstance(exercise.result, Text) and inside[last] == {"numbers", "lists"}:
+        yield f"{last}: floats for whole numbers", exercise.reference((Slip(last, "", Part(in_floats, (last,))),)), True
     for what, (kind, change) in LEFT_OUT.items():
         for name in [*exercise.arguments, *exercise.steps.steps]:
             if kind in inside[name]:
@@ -182,6 +193,10 @@ def without_values(exercise: Exercise) -> Iterator[Aimed]:
                 glued = replace(part, function=_glued(part, one, other))
                 steps = Steps(copy.copy(exercise.steps.steps) | {name: glued})
                 yield f"{name}: {other} by {one}", replace(exercise, steps=steps).reference(), False
+
+
+def in_floats(numbers: list) -> list:
+    return [float(number) for number in numbers]
 
 
 def what_they_hold(exercise: Exercise) -> dict[str, set[str]]:
@@ -253,6 +268,7 @@ def of_the_solution(exercise: Exercise, chapter: str) -> Iterator[Aimed]:
     kinds = dict.fromkeys(versions_of(right, lambda *of_node: _changes(*of_node, lines)), False)
     kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _changes_of_calls(*of_node, lines)), is_behind)
     kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _even(*of_node, lines)), True)
+    kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _asked_again(*of_node, lines)), True)
     for source, is_hidden in kinds.items():
         yield changed_line(ast.unparse(right), source), function_of(source, chapter), is_hidden
 
@@ -312,6 +328,14 @@ def _even(node: ast.AST, tree: ast.FunctionDef, lines: range) -> Iterator[Callab
             yield lambda text=text: become(node, tree, _expression(text))
 
 
+def _asked_again(node: ast.AST, tree: ast.FunctionDef, lines: range) -> Iterator[Callable]:
+    """A function that is an argument is called twice for one answer: who answers remembers."""
+    if not is_within(node, lines) or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return
+    if ast.unparse(node.value.func) in {argument.arg for argument in tree.args.args}:
+        yield lambda: become(node, tree, [copy.deepcopy(node), node])
+
+
 def is_within(node: ast.AST, lines: range) -> bool:
     own = node.target if isinstance(node, ast.comprehension) else node
     return getattr(own, "lineno", None) in lines
@@ -322,8 +346,12 @@ def _is_size(node: ast.AST) -> bool:
 
 
 def _settings(node: ast.Call) -> Iterator[Callable]:
-    """A setting that is handed on as another number, or not at all."""
+    """A setting that is handed on as another number, or not at all; a list that is handed on as its first item alone."""
     for place, value in enumerate(node.args):
+        if isinstance(value, ast.Name | ast.Attribute | ast.Call):
+            yield lambda place=place, value=value: node.args.__setitem__(
+                place, _expression(f"{ast.unparse(value)}[:1]")
+            )
         if _is_setting(value):
             for size in SIZES:
                 yield lambda place=place, size=size: node.args.__setitem__(place, ast.Constant(size))

@@ -24,7 +24,7 @@ from shared import check
 from shared.exercises.arguments import Mask
 from shared.exercises.catalogue import EXERCISES, PLACES
 from shared.exercises.exercise import Case, Exercise
-from tests.exercises.left_out import classes
+from shared.exercises.left_out import classes
 from tests.exercises.test_notebooks import NOTEBOOKS, sources_of, statements_of
 from tests.exercises.traits import answers_by_trait, constant_traits, traits_of
 

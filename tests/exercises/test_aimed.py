@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from shared.exercises import drawing
+from shared.exercises import exercise as exercise_module
 from shared.exercises.catalogue import EXERCISES
 from shared.exercises.catalogue.countdown import correctness_reward, episodes
 from shared.exercises.catalogue.what_rl_adds import rejection_sampling
@@ -77,6 +78,46 @@ def test_a_mask_by_tokens_is_found():
         return case | {"listen": heard}
 
     assert holes(replace(exercise, draw=apart), "play", "mask by ids") == ["cut: mask by ids"]
+
+
+def test_numbers_that_are_held_at_a_bound_are_found(monkeypatch):
+    """Catches a log ratio that is cut at 3 "against overflow", if the policy is near the one that it began as in all cases."""
+    exercise = EXERCISES["sequence_ratio"]
+    assert holes(exercise, "sequence_ratio", "log_ratio: nothing beyond 3") == []
+    monkeypatch.setattr(exercise_module, "LOUD", 1)
+    assert holes(exercise, "sequence_ratio", "log_ratio: nothing beyond 3") == ["log_ratio: nothing beyond 3"]
+
+
+def test_floats_in_the_place_of_whole_numbers_are_found():
+    """Catches a text of a result in which 1.0 looks like 1: a table of the notebook shows another one."""
+    exercise = replace(EXERCISES["queue_ages"], draws=4)
+    assert holes(exercise, "queue_ages", "floats for") == []
+
+    def in_short(function, case):
+        return " ".join(f"{age:g}" for age in function(*case.values()))
+
+    assert holes(replace(exercise, call=in_short), "queue_ages", "floats for") == ["ages: floats for whole numbers"]
+
+
+def test_what_is_asked_twice_is_found():
+    """Catches a stand-in for a game that a second question about the same words does not change."""
+    exercise = replace(EXERCISES["play"], draws=4)
+    assert holes(exercise, "play", "without") == []
+
+    def forgiving(function, case):
+        def once(draw, listen, max_new_tokens):
+            heard = {}
+            return function(
+                draw, lambda ids: heard.setdefault(str(ids), None) or heard_now(heard, listen, ids), max_new_tokens
+            )
+
+        return exercise.call(once, case)
+
+    def heard_now(heard, listen, ids):
+        heard[str(ids)] = listen(ids)
+        return heard[str(ids)]
+
+    assert len(holes(replace(exercise, call=forgiving), "play", "without")) == 1
 
 
 def test_a_tensor_that_stays_on_the_cpu_is_found(monkeypatch):

@@ -262,7 +262,7 @@ def test_an_argument_that_is_never_read_is_named():
     assert "it never reads its argument `y`." in judge(adds, unread).text
     assert judge(adds, wrong).text.startswith("For x ")
     trial = try_cases(adds, lambda x, y: (x + 3 * y).tolist(), ALWAYS)
-    assert judging._remark(adds, unread, trial, case) == ""
+    assert judging._remark(adds, unread, trial, case, ALWAYS) == ""
 
 
 def test_the_smallest_failing_case_is_simplified_from_the_smallest_that_failed():

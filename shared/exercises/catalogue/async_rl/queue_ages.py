@@ -84,7 +84,7 @@ def call(function, case: Case) -> str:
     ages = function(*case.values())
     if not isinstance(ages, list | tuple):
         raise NotAResult(f"it returns {named(ages)}; return a list with the age of what each update takes.")
-    return " ".join(f"{age:g}" if isinstance(age, int | float) else named(age) for age in ages)
+    return " ".join(f"{age}" if isinstance(age, int | float) else named(age) for age in ages)
 
 
 def draw(draw: Draw) -> Case:

@@ -38,7 +38,12 @@ def speak_at_a_step(*arguments, seed=None, step=0, **settings):
 
 
 def written(prompts, completions, **columns) -> list[float]:
-    """Stands in for the format reward: 0.5 for anything written."""
+    """Stands in for the format reward: 0.5 for anything written. Raises NotAResult for N prompts beside B completions."""
+    if len(prompts) != len(completions):
+        raise NotAResult(
+            f"`score` gets {len(prompts)} prompts beside {len(completions)} completions. It wants one for each: "
+            "`rollout.repeated(rollout.prompts)`."
+        )
     return [0.5 * bool(text) for text in completions]
 
 

@@ -68,13 +68,6 @@ def not_shifted(logits, prompt_ids):
 
 
 @STEPS.slip(
-    "predicting", "You are one position too early: the first completion token is predicted at P - 1, not at P - 2."
-)
-def shifted_twice(logits, prompt_ids):
-    return torch.cat([logits[:, :1], logits], dim=1)[:, prompt_ids.size(1) - 1 : -2]
-
-
-@STEPS.slip(
     "predicting",
     "You cut each row at the length of its prompt without padding. Prompts are padded on the left, so every "
     "completion starts at the padded length P, the same for all rows; yours scores prompt tokens in the shorter rows.",
@@ -84,11 +77,6 @@ def cut_at_the_unpadded_length(logits, prompt_mask, completion_ids):
     return torch.stack([logits[row, n - 1 : n - 1 + C] for row, n in enumerate(prompt_mask.sum(dim=1).tolist())])
 
 
-@STEPS.slip("predicting", "You take the first C positions, which are the prompt's. The completion's begin at P - 1.")
-def first_positions(logits, completion_ids):
-    return logits[:, : completion_ids.size(1)]
-
-
 @STEPS.slip(
     "logits",
     "The model gets no attention mask, or one of ones: it then reads the padding before short prompts as text. Pass "
@@ -96,22 +84,6 @@ def first_positions(logits, completion_ids):
 )
 def attention_mask_forgotten(model, input_ids, positions):
     return model(input_ids=input_ids, position_ids=positions).logits
-
-
-@STEPS.slip(
-    "attention_mask", "The mask that the model gets is all ones: it reads the padding before short prompts as text."
-)
-def attention_mask_of_ones(input_ids):
-    return torch.ones_like(input_ids)
-
-
-@STEPS.slip(
-    "attention_mask",
-    "The attention mask is made from `ids != pad`. Pad and EOS are the same token here, and a mask comes from lengths: "
-    "use `prompt_mask` and `completion_mask`.",
-)
-def attention_mask_from_ids(input_ids):
-    return (input_ids != tiny.END).long()
 
 
 @STEPS.slip(
@@ -129,48 +101,10 @@ def positions_from_one(attention_mask):
 
 
 @STEPS.slip(
-    "positions",
-    "The padding before a short prompt gets position -1, which a model with learned positions has not: `.clamp(min=0)`.",
-)
-def positions_below_0(attention_mask):
-    return attention_mask.cumsum(dim=1) - 1
-
-
-@STEPS.slip(
     "log_probabilities", "These are logits, not log-probabilities: apply `log_softmax` over the vocabulary first."
 )
 def logits_instead(scaled):
     return scaled
-
-
-@STEPS.slip("log_probabilities", "These are probabilities: use `log_softmax`, not `softmax`.")
-def probabilities_instead(scaled):
-    return scaled.softmax(dim=-1)
-
-
-@STEPS.slip(
-    "log_probabilities",
-    "The softmax runs over the positions (dim=1). It must run over the vocabulary, the last dimension.",
-)
-def softmax_over_positions(scaled):
-    return scaled.log_softmax(dim=1)
-
-
-@STEPS.slip(
-    "log_probabilities", "The softmax runs over the batch (dim=0). It must run over the vocabulary, the last one."
-)
-def softmax_over_the_batch(scaled):
-    return scaled.log_softmax(dim=0)
-
-
-@STEPS.slip("log_probabilities", "The logarithm is of base 2 or 10. Log-probabilities are natural ones: `log_softmax`.")
-def other_base(scaled):
-    return scaled.log_softmax(dim=-1) / torch.log(torch.tensor(2.0))
-
-
-@STEPS.slip("scaled", "The logits are divided by a temperature. They are asked for as they are.")
-def temperature_applied(predicting):
-    return predicting / 0.7
 
 
 @STEPS.slip(
@@ -178,25 +112,6 @@ def temperature_applied(predicting):
 )
 def negative(chosen):
     return -chosen
-
-
-@STEPS.slip("chosen", "You take the most likely token's log-probability, not that of the token that was sampled.")
-def most_likely(log_probabilities):
-    return log_probabilities.amax(dim=-1)
-
-
-@STEPS.slip(
-    "chosen",
-    "EOS is masked as if it were padding: your mask is `ids != pad`, and pad and EOS are the same token here. The "
-    "decision to stop then never gets a gradient. Use `completion_mask`, which is made from lengths.",
-)
-def eos_masked_as_padding(chosen, completion_ids):
-    return chosen * (completion_ids != tiny.END)
-
-
-@STEPS.slip("logps", "The prompt is scored as well: return the completion's C columns only, not P + C - 1.")
-def prompt_scored_too(logits, input_ids):
-    return logits[:, :-1].log_softmax(-1).gather(-1, input_ids[:, 1:, None])[..., 0]
 
 
 @STEPS.slip("logps", "The padding keeps its log-probabilities. They are 0 there: multiply by `completion_mask`.")
@@ -212,13 +127,6 @@ def summed(chosen, completion_mask):
 @STEPS.slip("logps", "You average over the tokens: one number for each completion. Keep one for each token, (B, C).")
 def averaged(chosen, completion_mask):
     return (chosen * completion_mask).sum(dim=1) / completion_mask.sum(dim=1)
-
-
-@STEPS.slip(
-    "predicting", "The completion is scored without its prompt: the model must read both, joined by `torch.cat`."
-)
-def prompt_not_read(model, prompt_ids, completion_ids):
-    return model(input_ids=torch.cat([prompt_ids[:, -1:], completion_ids], dim=1)).logits[:, :-1]
 
 
 @STEPS.slip(
@@ -282,7 +190,7 @@ def draw(draw: Draw) -> Case:
     prompt_ids, prompt_mask = tiny.prompts(draw, B, draw.size(4))
     completion_ids, completion_mask = tiny.completions(draw, B, draw.size(4))
     return {
-        "model": tiny.tiny_model(draw.randrange(3)),
+        "model": tiny.tiny_model(draw.randrange(tiny.SHARP + 1)),
         "prompt_ids": prompt_ids,
         "prompt_mask": prompt_mask,
         "completion_ids": completion_ids,

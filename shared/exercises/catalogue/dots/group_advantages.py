@@ -57,21 +57,6 @@ def sample_standard_deviation(groups):
 
 
 @STEPS.slip(
-    "baseline", "The mean has lost its axis: (N,) does not line up with the (N, G) groups. Pass `keepdim=True`."
-)
-def mean_without_its_axis(groups):
-    return groups.mean(dim=1)
-
-
-@STEPS.slip(
-    "spread",
-    "The standard deviation has lost its axis: (N,) does not line up with the (N, G) groups. Pass `keepdim=True`.",
-)
-def spread_without_its_axis(groups):
-    return groups.std(dim=1, correction=0)
-
-
-@STEPS.slip(
     "added",
     "A group whose rewards are all equal gives nan: 0 divided by a standard deviation of 0. One such group turns the "
     "whole loss into nan. Add a small number to the denominator.",
@@ -89,25 +74,9 @@ def added_below_the_root(centred, spread, added):
     return centred / (spread**2 + added).sqrt()
 
 
-@STEPS.slip(
-    "added", "The number added to the standard deviation is too large: it makes all advantages smaller. Add 1e-4."
-)
-def too_much_added():
-    return 0.1
-
-
 @STEPS.slip("added", "You add 1 to the standard deviation. It is to be kept from 0, not to be changed: add 1e-4.")
 def one_added():
     return 1.0
-
-
-@STEPS.slip(
-    "baseline",
-    "The mean is taken over the whole batch. An easy prompt then pushes up everything that was sampled for it. Take the "
-    "mean of each group: view the rewards as (prompts, G) first.",
-)
-def mean_over_the_batch(groups):
-    return groups.mean()
 
 
 @STEPS.slip(
@@ -117,15 +86,6 @@ def mean_over_the_batch(groups):
 )
 def scaled_by_the_batch(groups):
     return groups.std(correction=0)
-
-
-@STEPS.slip(
-    "spread",
-    "The standard deviation is the whole batch's, and the sample's at that (`torch.std` divides by B - 1). Take it over "
-    "dim=1 of the (prompts, G) view, with `correction=0`.",
-)
-def scaled_by_the_sample_of_the_batch(groups):
-    return groups.std()
 
 
 @STEPS.slip(
@@ -156,67 +116,15 @@ def sign_flipped(centred):
 
 
 @STEPS.slip(
-    "groups",
-    "You put every N-th completion into one group. The G completions of a prompt stand next to each other, so the view "
-    "is (N, G) and the mean is over dim=1.",
-)
-def groups_across_prompts(rewards, num_generations):
-    return rewards.view(num_generations, -1).T
-
-
-@STEPS.slip(
-    "groups",
-    "The view is (G, N) instead of (N, G): -1 and num_generations are exchanged, so that each group is of the wrong size.",
-)
-def view_exchanged(rewards, num_generations):
-    return rewards.view(num_generations, -1)
-
-
-@STEPS.slip(
-    "num_generations", "The group size is written down as 2: the argument changes nothing. Use `num_generations`."
-)
-def groups_of_two():
-    return 2
-
-
-@STEPS.slip(
-    "num_generations", "The group size is written down as 4: the argument changes nothing. Use `num_generations`."
-)
-def groups_of_four():
-    return 4
-
-
-@STEPS.slip(
     "num_generations", "The group size is written down as 8: the argument changes nothing. Use `num_generations`."
 )
 def groups_of_eight():
     return 8
 
 
-@STEPS.slip(
-    "spread",
-    "You divide by the variance, not by its square root: the advantages then change with the scale of the rewards.",
-)
-def divided_by_the_variance(groups):
-    return groups.var(dim=1, correction=0, keepdim=True)
-
-
 @STEPS.slip("spread", "You divide by the mean absolute deviation. Asked for is the standard deviation.")
 def mean_absolute_deviation(centred):
     return centred.abs().mean(dim=1, keepdim=True)
-
-
-@STEPS.slip("spread", "You divide by the range (largest minus smallest). Asked for is the standard deviation.")
-def divided_by_the_range(groups):
-    return groups.amax(dim=1, keepdim=True) - groups.amin(dim=1, keepdim=True)
-
-
-@STEPS.slip(
-    "scaled",
-    "You multiply by the standard deviation where you should divide: groups that differ much count for more yet.",
-)
-def multiplied_by_the_spread(centred, spread):
-    return centred * spread
 
 
 @STEPS.slip(
@@ -226,44 +134,6 @@ def multiplied_by_the_spread(centred, spread):
 )
 def leave_one_out(groups, num_generations):
     return (groups.sum(dim=1, keepdim=True) - groups) / (num_generations - 1)
-
-
-@STEPS.slip("baseline", "You subtract the median of the group. Asked for is its mean.")
-def median_subtracted(groups):
-    return groups.median(dim=1, keepdim=True).values
-
-
-@STEPS.slip(
-    "baseline", "You subtract the smallest reward of the group, so that no advantage is negative. Subtract the mean."
-)
-def smallest_subtracted(groups):
-    return groups.amin(dim=1, keepdim=True)
-
-
-@STEPS.slip(
-    "baseline", "You subtract the largest reward of the group, so that no advantage is positive. Subtract the mean."
-)
-def largest_subtracted(groups):
-    return groups.amax(dim=1, keepdim=True)
-
-
-@STEPS.slip(
-    "advantages", "You return (N, G). The loss needs (B,), one number for each completion: `.view(-1)` at the end."
-)
-def left_in_groups(scaled):
-    return scaled
-
-
-@STEPS.slip(
-    "advantages", "The advantages come out in another order than the rewards: transposed before they were made flat."
-)
-def order_lost(scaled):
-    return scaled.T.reshape(-1)
-
-
-@STEPS.slip("advantages", "Negative advantages are cut off: nothing is ever made less likely. Return them as they are.")
-def negative_cut(advantages):
-    return advantages.clamp(min=0)
 
 
 @STEPS.slip("advantages", "The advantages are clipped to -1 and 1. Clipping belongs to the ratio in the loss.")
@@ -291,16 +161,6 @@ def viewed_the_other_way(rewards, num_generations, added):
 )
 def one_group(rewards):
     return rewards.view(1, -1)
-
-
-@STEPS.slip(
-    "advantages",
-    "The axes are exchanged: mean and deviation of the (N, G) view are taken along dim=0, over the prompts. A group lies "
-    "along dim=1.",
-)
-def along_the_prompts(groups, added):
-    centred = groups - groups.mean(dim=0, keepdim=True)
-    return (centred / (groups.std(dim=0, correction=0, keepdim=True) + added)).reshape(-1)
 
 
 @STEPS.slip(

@@ -51,47 +51,9 @@ def cut(ids, mask, room):
     return ids[:room], mask[:room]
 
 
-@STEPS.slip(
-    "mask",
-    "Everything has a 1, the game's tokens too: the policy would learn to say them.",
-)
-def all_own(ids):
-    return [1] * len(ids)
-
-
 @STEPS.slip("mask", "The mask is upside down: 1 for what the policy drew, 0 for what it heard.")
 def upside_down(mask):
     return [1 - number for number in mask]
-
-
-@STEPS.slip(
-    "mask",
-    "Behind the game's first word everything is 0. What the policy says in its next turn is its own again.",
-)
-def own_until_the_first_answer(mask):
-    first = (mask + [0]).index(0)
-    return [1] * first + [0] * (len(mask) - first)
-
-
-@STEPS.slip("mask", "The 0 is at the token that was answered. The policy drew that one: the answer comes behind it.")
-def question_masked(turns):
-    return [number for _, heard in turns for number in ((0, *[0] * len(heard)) if heard else (1,))]
-
-
-@STEPS.slip(
-    "turns",
-    "The game is asked about the text without the token just drawn: it hears one token too few.",
-)
-def one_token_late(draw, listen, max_new_tokens):
-    ids, found = [], []
-    while len(ids) < max_new_tokens:
-        token = draw(ids)
-        heard, over = listen(ids)
-        found.append((token, heard))
-        ids = [*ids, token, *heard]
-        if over:
-            break
-    return found
 
 
 @STEPS.slip(
@@ -128,33 +90,6 @@ def drawn_from_own_tokens(draw, listen, max_new_tokens):
 
 
 @STEPS.slip(
-    "turns",
-    "The end of the game is overlooked: the policy goes on until its room is full.",
-)
-def plays_on(draw, listen, max_new_tokens):
-    ids, found = [], []
-    while len(ids) < max_new_tokens:
-        token = draw(ids)
-        heard, _ = listen([*ids, token])
-        found.append((token, heard))
-        ids = [*ids, token, *heard]
-    return found
-
-
-@STEPS.slip(
-    "turns",
-    "The last answer is lost: the loop ends before what the game said is put behind the text. A reward may need no last "
-    "word, the record of the completion does.",
-)
-def last_answer_lost(turns, draw, listen, max_new_tokens):
-    ids = []
-    for token, heard in turns:
-        over = listen([*ids, token])[1]
-        ids = [*ids, token, *heard]
-    return [*turns[:-1], (turns[-1][0], [])] if over else turns
-
-
-@STEPS.slip(
     "cut",
     "The room is counted in the policy's own tokens. The completion holds what was heard too: it grows beyond "
     "`max_new_tokens`.",
@@ -170,40 +105,6 @@ def room_of_own_tokens(draw, listen, max_new_tokens):
         if over:
             break
     return ids, mask
-
-
-@STEPS.slip("room", "An answer at the end is not cut: the completion grows beyond `max_new_tokens`.")
-def not_cut(ids):
-    return len(ids)
-
-
-@STEPS.slip("turns", "Only one turn is played. The game goes on until it is over or the room is full.")
-def one_turn(turns):
-    places = [place for place, (_, heard) in enumerate(turns) if heard]
-    return turns[: places[0] + 1] if places else turns
-
-
-@STEPS.slip(
-    "turns",
-    "The game does not get the whole text: you hand it the last token alone, or the policy's own tokens. What it said itself "
-    "belongs to the text too.",
-)
-def whole_text_not_handed_over(draw, listen, max_new_tokens):
-    ids, found = [], []
-    while len(ids) < max_new_tokens:
-        token = draw(ids)
-        heard, over = listen([token])
-        found.append((token, heard))
-        ids = [*ids, token, *heard]
-        if over:
-            break
-    return found
-
-
-@STEPS.slip("turns", "The completion ends where the game says nothing. It is over only when the game says so: draw on.")
-def silence_ends(turns):
-    silent = [place for place, (_, heard) in enumerate(turns) if not heard]
-    return turns[: silent[0] + 1] if silent else turns
 
 
 @STEPS.slip(
@@ -239,10 +140,12 @@ def call(function, case: Case) -> torch.Tensor:
         raise NotAResult(f"it returns {named(result)}; return two lists, the ids and the mask.")
     if any(isinstance(one, bool) for one in result[1]):
         raise NotAResult("its mask holds True and False; a loss calculates with 1 and 0.")
-    if next(heard) < next(drawn):
+    surplus = next(heard) - next(drawn)
+    if surplus:
+        what = "hears more than was drawn" if surplus > 0 else "does not hear every token"
         raise NotAResult(
-            "the game does not hear every token: `listen` once behind each that is drawn, also where the room is full then. "
-            "The guess that ends there counts."
+            f"the game {what}: `listen` once behind each token that is drawn, also where the room is full then. "
+            "The guess that ends there counts, and it counts once."
         )
     ids, mask = ([float(number) for number in part] for part in result)
     if len(ids) != len(mask):

@@ -146,26 +146,6 @@ def line_end_taken_off(game, text):
     return text.split("\n", len(game.guesses))[-1].rstrip("\n")
 
 
-@STEPS.slip("line", ANSWERED_AGAIN)
-def last_line_of_the_stripped(text):
-    return text.rstrip("\n").split("\n")[-1]
-
-
-@STEPS.slip("line", ANSWERED_AGAIN)
-def last_line_without_spaces(text):
-    return text.strip().split("\n")[-1]
-
-
-@STEPS.slip("line", ANSWERED_AGAIN)
-def last_of_splitlines(text):
-    return (text.splitlines() or [""])[-1]
-
-
-@STEPS.slip("line", ANSWERED_AGAIN)
-def stripped_before_split(game, text):
-    return text.rstrip("\n").split("\n", len(game.guesses))[-1]
-
-
 @STEPS.slip(
     "line",
     "`splitlines` forgets an end of a line behind which nothing stands, and you read no further than the next one: a line "
@@ -175,49 +155,14 @@ def next_of_splitlines(game, text):
     return "".join(text.splitlines()[len(game.guesses) : len(game.guesses) + 1])
 
 
-@STEPS.slip(
-    "guesses",
-    "The guess is not kept. `game.guesses` is the game's memory: without it the game cannot count, and nobody sees "
-    "afterwards who won.",
-)
-def not_kept(game):
-    return game.guesses
-
-
-@STEPS.slip("guesses", "Only the last guess is kept: `game.guesses` is replaced. Append to it.")
-def only_the_last(game, guess):
-    return game.guesses if guess is None else [guess]
-
-
 @STEPS.slip("guesses", "The guess is kept as a text, which no number equals: keep `int(...)` of it.")
 def kept_as_text(game, guess):
     return game.guesses if guess is None else [*game.guesses, str(guess)]
 
 
-@STEPS.slip("guesses", "A guess outside of the range is not kept. It counts as any other: append it to `game.guesses`.")
-def outside_not_kept(game, guess):
-    inside = guess is not None and game.low <= guess <= game.high
-    return [*game.guesses, guess] if inside else game.guesses
-
-
 @STEPS.slip("guesses", "The right guess is not kept. It counts as any other: append it to `game.guesses`.")
 def right_one_not_kept(game, guess):
     return game.guesses if guess in (None, game.secret) else [*game.guesses, guess]
-
-
-@STEPS.slip("answer", "The space before the word is missing: ` 4? low` has one.")
-def without_space(word):
-    return f"{word}\n" if word else ""
-
-
-@STEPS.slip("answer", "The end of the line is missing: then the next guess stands in the line of the answer.")
-def without_line_end(word):
-    return f" {word}" if word else ""
-
-
-@STEPS.slip("answer", "You repeat the guess. It stands in the completion already: return what comes behind it.")
-def with_guess(line, word):
-    return f"{line} {word}\n" if word else ""
 
 
 @STEPS.slip(
@@ -226,14 +171,6 @@ def with_guess(line, word):
 )
 def third_not_answered(answer, guesses, most_guesses, word):
     return "" if len(guesses) == most_guesses and word != "right" else answer
-
-
-@STEPS.slip(
-    "lost",
-    "What is no guess does not end the game: the policy chats on until its room is full.",
-)
-def nothing_is_lost():
-    return False
 
 
 @STEPS.slip(
@@ -250,11 +187,6 @@ def outside_is_lost(game, guess, lost):
     return lost or (guess is not None and not game.low <= guess <= game.high)
 
 
-@STEPS.slip("most_guesses", "The game ends one guess too early: count the guesses with this one in it.")
-def one_too_early():
-    return 2
-
-
 @STEPS.slip(
     "over",
     "The third guess does not end the game. There are three, right or not: count this one as well.",
@@ -266,16 +198,6 @@ def only_right_ends(game, guess, lost):
 @STEPS.slip("over", "A right guess does not end the game: the policy is asked to guess on.")
 def only_the_third_ends(guess, guesses, lost, most_guesses):
     return lost or (guess is not None and len(guesses) == most_guesses)
-
-
-@STEPS.slip("over", "Every guess ends the game. It goes on until one is right, or until the third.")
-def every_guess_ends(guess, lost):
-    return lost or guess is not None
-
-
-@STEPS.slip("over", "`game.done` is never set: the completion goes on behind the end of the game.")
-def never_over():
-    return False
 
 
 @STEPS.slip(
@@ -304,11 +226,6 @@ def outside_is_no_guess(game, guess):
 @STEPS.slip("guess", "A number of two digits counts as a guess. A guess has one digit.")
 def of_two_digits(line):
     return int(line[1:-1]) if re.fullmatch(r" [0-9]+\?", line) else None
-
-
-@STEPS.slip("guess", "The guess at the end of a line counts, whatever stands before it. The whole line is the guess.")
-def at_the_end_of_a_line(line):
-    return int(line[-2]) if re.search(r" [0-9]\?\Z", line) else None
 
 
 # Cases.

@@ -166,6 +166,7 @@ def boundary() -> list[Case]:
         ["3", "3", "", "", "", "2"],
         ["3"] * 4 + ["2"] * 5,
         ["33", "3", "3"],
+        *(["3"] * count + ["2"] * (count + 1) for count in (8, 16, 32, 64)),
     ]
     return [{"answers": answers} for answers in lists]
 

@@ -94,7 +94,7 @@ def boundary() -> list[Case]:
     return [
         {"logps": new, "old_logps": old, "completion_mask": mask, "rewards": rewards},
         {"logps": old.clone(), "old_logps": old, "completion_mask": mask, "rewards": rewards},
-        {"logps": new, "old_logps": old, "completion_mask": torch.ones_like(mask), "rewards": rewards.flip(0)},
+        {"logps": new, "old_logps": old, "completion_mask": torch.ones(2, 3), "rewards": rewards.flip(0)},
     ]
 
 

@@ -90,41 +90,6 @@ def accumulated_forwards(real_deltas, decay):
     return torch.stack(collected, dim=1)
 
 
-@STEPS.slip(
-    "accumulated",
-    "The advantages come out in reverse: you collect from the last token to the first. Turn the list round at the end.",
-)
-def order_reversed(accumulated):
-    return accumulated.flip(1)
-
-
-@STEPS.slip(
-    "decay", "lam is ignored: you return the one-step differences. Add lam times the advantage of the next token."
-)
-def one_step_only():
-    return 0.0
-
-
-@STEPS.slip("decay", "lam is ignored: you sum all later differences, which is lam = 1. Multiply the later one by lam.")
-def whole_return():
-    return 1.0
-
-
-@STEPS.slip("lam", "lam is written down as 0.95: the argument changes nothing. Use `lam`.")
-def lam_hard_coded():
-    return 0.95
-
-
-@STEPS.slip("decay", "You use 1 - lam where lam is asked for: 0 is to be the one-step form, 1 the whole return.")
-def one_minus_lam(lam):
-    return 1 - lam
-
-
-@STEPS.slip("following", "The value of the next state is missing: delta is reward + V(next) - V(now).")
-def next_value_forgotten(real_values):
-    return torch.zeros_like(real_values)
-
-
 @STEPS.slip("following", WRAPS_AROUND)
 def next_value_wraps_around(real_values):
     return real_values.roll(-1, dims=1)
@@ -148,38 +113,9 @@ def next_value_decayed(following, lam):
     return lam * following
 
 
-@STEPS.slip("deltas", "The value of the state itself is not subtracted: these are returns, not advantages.")
-def value_not_subtracted(real_rewards, following):
-    return real_rewards + following
-
-
-@STEPS.slip("deltas", "The rewards are missing: delta is reward + V(next) - V(now).")
-def reward_forgotten(following, real_values):
-    return following - real_values
-
-
-@STEPS.slip("deltas", "The two values are exchanged: delta is reward + V(next) - V(now).")
-def values_exchanged(real_rewards, following, real_values):
-    return real_rewards - following + real_values
-
-
 @STEPS.slip("deltas", "The sign is flipped: delta is reward + V(next) - V(now), not the other way round.")
 def sign_flipped(deltas):
     return -deltas
-
-
-@STEPS.slip("advantages", "You return the returns, advantage plus value. Asked for are the advantages alone.")
-def returns_instead(accumulated, real_values):
-    return accumulated + real_values
-
-
-@STEPS.slip(
-    "advantages",
-    "You return one column too many: there are C tokens and C advantages. The state after the last token has no action "
-    "and so no advantage.",
-)
-def one_column_too_many(accumulated):
-    return torch.cat([accumulated, torch.zeros_like(accumulated[:, :1])], dim=1)
 
 
 @STEPS.slip(
@@ -201,29 +137,6 @@ def whitened(accumulated):
 )
 def rewards_not_masked(rewards, following, real_values):
     return rewards + following - real_values
-
-
-@STEPS.slip(
-    "real_deltas",
-    "The rewards are masked and the values are not: what stands in the padding flows back into the real tokens.",
-)
-def values_not_masked(real_rewards, values):
-    return real_rewards + torch.cat([values[:, 1:], torch.zeros_like(values[:, :1])], dim=1) - values
-
-
-@STEPS.slip("accumulated", "lam multiplies the difference as well. It decays the advantage of the next token alone.")
-def difference_decayed(real_deltas, decay):
-    collected = []
-    running = torch.zeros_like(real_deltas[:, 0])
-    for delta in reversed(real_deltas.unbind(dim=1)):
-        running = decay * (delta + running)
-        collected.append(running)
-    return torch.stack(collected[::-1], dim=1)
-
-
-@STEPS.slip("decay", "lam is squared, or used twice: it multiplies the next advantage once.")
-def decayed_twice(lam):
-    return lam**2
 
 
 @STEPS.slip(

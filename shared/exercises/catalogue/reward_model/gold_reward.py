@@ -267,7 +267,7 @@ def _text(draw: Draw) -> str:
 
 def boundary() -> list[Case]:
     """Each text; then one without a prompt, as a later cell of the notebook asks."""
-    cases = [{"prompts": ["the old sailor"], "completions": [text]} for text in (*SAID, *HOSTILE)]
+    cases = [{"prompts": ["the old sailor"], "completions": [text]} for text in (*SAID, *HOSTILE, "it was late. " * 12)]
     return [*cases, {"prompts": [], "completions": [SAID[0]]}]
 
 

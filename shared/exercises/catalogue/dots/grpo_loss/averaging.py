@@ -43,27 +43,6 @@ def one_mean_over_tokens(per_token, completion_mask):
 
 
 @SLIPS.slip(
-    "per_completion", "You sum over the tokens of a completion where a mean is asked for: long completions dominate."
-)
-def summed_over_tokens(per_token, completion_mask):
-    return (per_token * completion_mask).sum(dim=1)
-
-
-@SLIPS.slip("loss", "You sum over completions where the mean is asked for: the step then grows with the batch.")
-def summed_over_completions(per_completion):
-    return per_completion.sum()
-
-
-@SLIPS.slip(
-    "per_completion",
-    "The axes are exchanged: you average each token's column over the completions (dim=0) before you average the "
-    "columns. Average each completion's tokens (dim=1) first.",
-)
-def averaged_over_columns(per_token, completion_mask):
-    return (per_token * completion_mask).sum(dim=0) / completion_mask.sum(dim=0)
-
-
-@SLIPS.slip(
     "completion_mask",
     "The last token of each completion is left out, so that the decision to stop is never trained. The mask is 1 up to "
     "and including the end.",

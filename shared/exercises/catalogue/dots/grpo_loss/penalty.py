@@ -36,11 +36,6 @@ def k2_instead(log_r):
     return log_r**2 / 2
 
 
-@SLIPS.slip("log_r", "The KL term is upside down: log_r is ref_logps - logps.")
-def kl_upside_down(logps, ref_logps):
-    return logps - ref_logps
-
-
 @SLIPS.slip(
     "log_r",
     "The KL is taken against `old_logps`, the policy that sampled. It is against the frozen reference, `ref_logps`.",
@@ -56,14 +51,6 @@ def kl_against_the_sampling_policy(logps, old_logps):
 )
 def kl_of_the_sampling_policy(old_logps, ref_logps):
     return ref_logps - old_logps
-
-
-@SLIPS.slip(
-    "penalty",
-    "The KL term is multiplied by the advantage. It stands beside the surrogate, not inside it.",
-)
-def kl_times_advantage(penalty, token_advantages):
-    return penalty * token_advantages
 
 
 @SLIPS.slip(

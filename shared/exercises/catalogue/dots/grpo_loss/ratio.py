@@ -61,26 +61,8 @@ def exponential_forgotten(log_ratio):
 
 @SLIPS.slip(
     "ratio",
-    "There is no ratio: you weight `logps` with the advantage, as REINFORCE does. Here it is exp(logps - old_logps), "
-    "which can be clipped.",
-)
-def log_probabilities_instead(logps):
-    return logps
-
-
-@SLIPS.slip(
-    "ratio",
     "The ratio is divided instead of subtracted: logps / old_logps. A ratio of probabilities is the exponential of a "
     "difference of log-probabilities.",
 )
 def quotient_of_logarithms(logps, old_logps):
     return logps / old_logps
-
-
-@SLIPS.slip(
-    "free",
-    "The ratio of the free term is detached, so that only the clipped one has a gradient: what should be "
-    "brought back is not.",
-)
-def free_term_detached(free):
-    return free.detach()
