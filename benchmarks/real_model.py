@@ -85,10 +85,14 @@ def ahead_of_answers(attempt: list[dict]) -> str:
     return spread_of([run["stages"]["GRPO"]["drawn"] - run["stages"]["right answers"]["drawn"] for run in attempt])
 
 
+def shown_examples(count: int) -> str:
+    return "1 example" if count == 1 else f"{count} examples"
+
+
 def told(run: dict) -> str:
     """The settings of a run in words."""
     settings = {**TASKS[run["task"]].settings, **run["settings"]}
-    parts = [f"{settings['examples']} examples"] if settings["examples"] else []
+    parts = [shown_examples(settings["examples"])] if settings["examples"] else []
     if warm := settings["warm-up"]:
         parts.append(f"{warm['steps']} warm-up steps of {warm['prompts_per_step']} at {short(warm['learning_rate'])}")
     grpo = f"{settings['steps']} GRPO steps of {settings['prompts_per_step']} x {settings['num_generations']}"
@@ -175,7 +179,7 @@ def name_of(attempt: list[dict]) -> str:
     """A name that tells the attempt from the others of its task."""
     settings = attempt[0]["settings"]
     warm = settings["warm-up"]
-    begun = f"warm-up at {short(warm['learning_rate'])}" if warm else f"{settings['examples']} examples"
+    begun = f"warm-up at {short(warm['learning_rate'])}" if warm else shown_examples(settings["examples"])
     return f"{attempt[0]['task']}, {begun}"
 
 
