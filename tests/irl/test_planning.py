@@ -225,6 +225,17 @@ def test_soft_values_are_the_best_return_plus_entropy(seed):
     assert collected(rng.dirichlet(np.ones(3), size=6)) < start @ value
 
 
+def test_a_reward_shifted_with_its_end_keeps_the_causal_policy():
+    """Catches an end that is paid once where the notebook's table of a shifted reward takes it as paid for ever."""
+    table = random_table(np.random.default_rng(0))
+    reward = np.arange(6.0)
+    policy, value = irl.causal_policy(table, [5], reward, 0.9, eps=1e-12)
+    shifted = reward + 6.2 * np.append(np.ones(5), 1 / (1 - 0.9))
+    after, risen = irl.causal_policy(table, [5], shifted, 0.9, eps=1e-12)
+    np.testing.assert_allclose(after[:-1], policy[:-1], rtol=1e-8)
+    np.testing.assert_allclose(risen - value, 62.0, rtol=1e-8)
+
+
 def test_a_policy_that_never_arrives(monkeypatch):
     monkeypatch.setattr(demonstrations, "MAX_STEPS", 50)
     table = np.zeros((2, 2, 2))
