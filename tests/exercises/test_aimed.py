@@ -15,6 +15,7 @@ from shared.exercises.catalogue.countdown import correctness_reward, episodes
 from shared.exercises.catalogue.what_rl_adds import rejection_sampling
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Exercise
+from shared.exercises.left_out import LEFT_OUT, in_numbers
 from tests.conftest import few_of
 from tests.exercises import called
 from tests.exercises.aimed import accepted
@@ -83,6 +84,8 @@ def test_a_mask_by_tokens_is_found():
 def test_numbers_that_are_held_at_a_bound_are_found(monkeypatch):
     """Catches a log ratio that is cut at 3 "against overflow", if the policy is near the one that it began as in all cases."""
     exercise = EXERCISES["sequence_ratio"]
+    held = in_numbers(lambda numbers: numbers.clamp(-3, 3))
+    monkeypatch.setitem(LEFT_OUT, "nothing beyond 3", ("numbers", held))
     assert holes(exercise, "sequence_ratio", "log_ratio: nothing beyond 3") == []
     monkeypatch.setattr(exercise_module, "LOUD", 1)
     assert holes(exercise, "sequence_ratio", "log_ratio: nothing beyond 3") == ["log_ratio: nothing beyond 3"]
