@@ -15,10 +15,7 @@ from checker.rules.base import Remark, Submission, rule
 
 MOST_FUNCTIONS = 40  # of a notebook; one of the course has a dozen
 # Names of the notebooks that grading has whenever a function is called: the stand-ins of exercises, and the tokenizer.
-SUPPLIED = frozenset(
-    "BETA EPSILON G MAX_NEW_TOKENS MOST PER_ROUND REWARDS SAMPLING correctness gspo_loss learn policy sample"
-    " sequence_logps tokenizer".split()
-)
+SUPPLIED = frozenset("G MAX_NEW_TOKENS MOST PER_ROUND REWARDS SAMPLING correctness learn sample tokenizer".split())
 # What notebooks are handed out with: of these grading knows a length, or a number that is an attribute.
 MADE = frozenset(("train_rows", "eval_rows", "held_out", "model", "policy"))
 OF_ANY_TASK = ("cases", "reward_function", "rows")  # checks whose functions may use anything of the course
