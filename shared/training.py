@@ -124,9 +124,9 @@ def train(
     """
     # What is trained, and with what
     check_training(algorithm, rows, config)
+    groups = parameters_to_train(algorithm, config)
     keep_freed_memory()
     processes = processes or Processes.here()
-    groups = algorithm.parameter_groups(config)
     processes.begin_alike(trained_parameters(algorithm.model))  # adapters and value heads begin at random
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)
     full_rates = [group["lr"] for group in groups]
@@ -186,15 +186,21 @@ def train(
 
 
 def check_training(algorithm: Algorithm, rows: Sequence[dict], config: TrainingConfig) -> None:
-    """ValueError for what cannot be trained: another kind of model, settings or rows, no rows, or no parameters."""
+    """ValueError for what cannot be trained: another kind of model, settings or rows, or no rows."""
     require_model(algorithm.model)
     require_config(config, algorithm.config_class or TrainingConfig)
     check_rows(rows, *algorithm.columns)
     if not len(rows):
         raise ValueError("The training set is empty.")
     algorithm.check(rows)
-    if not any(len(group["params"]) for group in algorithm.parameter_groups(config)):
+
+
+def parameters_to_train(algorithm: Algorithm, config: TrainingConfig) -> list[dict]:
+    """The algorithm's groups of parameters, each with its learning rate. ValueError where none has a parameter."""
+    groups = algorithm.parameter_groups(config)
+    if not any(len(group["params"]) for group in groups):
         raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
+    return groups
 
 
 def as_list(functions: Callable | Sequence[Callable]) -> list[Callable]:

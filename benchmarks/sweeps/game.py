@@ -118,9 +118,8 @@ def taught(documents: Sequence[dict], steps: int, seed: int):
     """A copy of the base model after supervised training on games, in so many steps."""
     base, tokenizer = models()
     model = frozen_copy(base).requires_grad_(True)
-    documents = [
-        {"prompt": row["prompt"], "completion": row["completion"]} for row in documents
-    ]  # the game's words too
+    # Without its mask a document teaches the game's words as well.
+    documents = [{"prompt": row["prompt"], "completion": row["completion"]} for row in documents]
     config = TrainingConfig(steps=steps, learning_rate=1e-3, log_every=0, seed=seed)
     supervised.train(model, tokenizer, documents, config, progress=False)
     return frozen_copy(model)
@@ -143,7 +142,7 @@ def two_losses(model, rollout: Rollout, words_of: Sequence[float] = (0.0, 1.0)) 
     The game's words are turns of their own.
     """
     rewards = torch.tensor(game.reward(rollout.prompts, rollout.completions, rollout.environments))
-    advantages = group_advantages(rewards, rollout.num_generations)[0]  # (B,)
+    advantages, _ = group_advantages(rewards, rollout.num_generations)  # (B,)
     chosen = torch.isin(rewards, torch.tensor(words_of))
     logps, _ = completion_logps(model, replace(rollout, policy_mask=None))  # (B, C), of the game's words as well
     own = rollout.policy_mask

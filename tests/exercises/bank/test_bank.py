@@ -6,10 +6,13 @@ from collections import defaultdict
 import pytest
 
 from shared.check import EXERCISES
+from shared.exercises.catalogue import PLACES
 from tests.exercises.bank.holding import corrections, held, tally, unnamed
 from tests.exercises.bank.reading import banks, without_names
 
 BLOCKS = [block for bank in banks().values() for block in bank]
+# Exercises that were written after the banks.
+YOUNGER = {"promise"} | {name for name, place in PLACES.items() if place.startswith(("async_rl.", "judges."))}
 
 
 def test_what_the_banks_hold():
@@ -17,7 +20,7 @@ def test_what_the_banks_hold():
     said = [block.said for block in BLOCKS]
     assert said.count("wrong") >= 650 and said.count("right") >= 400
     checks = {block.check for block in BLOCKS}
-    assert len(checks) >= 55 and checks <= set(EXERCISES)
+    assert checks == set(EXERCISES) - YOUNGER
 
 
 def test_what_is_listed_is_in_a_bank():
