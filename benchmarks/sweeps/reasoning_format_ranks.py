@@ -24,6 +24,7 @@ from shared.prompts import rows_for
 from shared.rollout import Rollout, sample
 from shared.tasks import addition
 from shared.training import rows_of_step
+from shared.updates import apply_gradient
 
 RANKS = {"rank 1": 1, "rank 4": 4, "rank 16": 16, "all weights": None}
 RATES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
@@ -55,10 +56,8 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict:
         rollout, rewards = sampled(policy, tokenizer, rows_of_step(train_rows, PROMPTS, step, seed), seed, step)
         logps = completion_logps(policy, rollout)[0]  # (B, C)
         advantages = group_advantages(rewards.sum(dim=1), G)[0]  # (B,)
-        of_means(logps, rollout.old_logps, logps.detach(), rollout.completion_mask, advantages, beta=0.0).backward()
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        loss = of_means(logps, rollout.old_logps, logps.detach(), rollout.completion_mask, advantages, beta=0.0)
+        apply_gradient(loss, policy, optimizer, max_grad_norm=1.0)
     formatted, right = sampled(policy, tokenizer, held_out, 0, EVALUATION)[1].mean(dim=0)
     weights = sum(parameter.numel() for parameter in trained)
     return {"format": rounded(formatted, 3), "right": rounded(right, 3), "weights": weights}
