@@ -34,7 +34,6 @@ FEWER = dict.fromkeys(
         "more_samples_judge",
         "distillation",
         "distillation_controls",
-        "reasoning_format",
         "game",
         "real_model",
     ),
