@@ -266,6 +266,7 @@ MEASURES = {
     "distillation_controls": (None, "solved", "greedy"),
     "game": (first(game), game_as_recorded),
     "game_pull": (None, "wins at 60"),
+    "game_turns": (None, "won"),
     "gradients": (first(gradients), gradients_as_recorded),
     "judges": ("phrase, refuses 0.2", "reward at 32", "paid"),
     "maxent_irl": (None, "gap", "loss at 300"),

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from benchmarks.sweeps.measuring import rounded
 from shared import supervised
-from shared.advantages import group_advantages, turn_beginnings
+from shared.advantages import advantages_of_turns, group_advantages, turn_beginnings
 from shared.algorithm import TrainingConfig
 from shared.engine.sampling import Sampling
 from shared.evaluate import Evaluation, evaluate
@@ -131,23 +131,29 @@ def all_rows(split: Split) -> list[dict]:
 
 
 def turns_loss(logps: Tensor, mask: Tensor, advantages: Tensor) -> Tensor:
-    """-sum of A_i log pi(y_it) over the (B, C) tokens of a mask, divided by the number of turns: runs of 1 in it."""
+    """-sum of A log pi(y_it) over the (B, C) tokens of a mask, divided by the number of turns: runs of 1 in it.
+
+    advantages: (B, 1), one of each game, or (B, C), each token with that of its turn.
+    """
     turns = turn_beginnings(mask).sum().clamp(min=1)
-    return -(advantages[:, None].to(logps.device) * logps * mask).sum() / turns
+    return -(advantages.to(logps.device) * logps * mask).sum() / turns
 
 
-def two_losses(model, rollout: Rollout, words_of: Sequence[float] = (0.0, 1.0)) -> tuple[Tensor, Tensor, Tensor]:
+def two_losses(
+    model, rollout: Rollout, words_of: Sequence[float] = (0.0, 1.0), by_turns: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
     """The loss of the policy's own turns, that of the game's words in games of these rewards, and the (B,) rewards.
 
-    The game's words are turns of their own.
+    The game's words are turns of their own, with the advantage of their game.
     """
     rewards = torch.tensor(game.reward(rollout.prompts, rollout.completions, rollout.environments))
-    advantages, _ = group_advantages(rewards, rollout.num_generations)  # (B,)
-    chosen = torch.isin(rewards, torch.tensor(words_of))
+    advantages = group_advantages(rewards, rollout.num_generations)[0][:, None]  # (B, 1)
+    chosen = torch.isin(rewards, torch.tensor(words_of))[:, None]  # (B, 1)
     logps, _ = completion_logps(model, replace(rollout, policy_mask=None))  # (B, C), of the game's words as well
     own = rollout.policy_mask
     of_words = turns_loss(logps, rollout.completion_mask - own, advantages * chosen)
-    return turns_loss(logps, own, advantages), of_words, rewards
+    of_turns = advantages_of_turns(own, rewards, rollout.num_generations) if by_turns else advantages
+    return turns_loss(logps, own, of_turns), of_words, rewards
 
 
 def step_loss(model, rollout: Rollout, weight: float) -> tuple[Tensor, Tensor]:
