@@ -49,8 +49,12 @@ class Gap:
 
     @classmethod
     def between(cls, logps: Float[Tensor, "*n"], others: Float[Tensor, "*n"], real: Bool[Tensor, "*n"]) -> "Gap":
-        log_ratio = (logps - others)[real].abs().float()
-        return cls(log_ratio.mean().item(), log_ratio.max().item())
+        return cls.of((logps - others)[real])
+
+    @classmethod
+    def of(cls, log_ratio: Float[Tensor, "n"]) -> "Gap":
+        size = log_ratio.abs().float()
+        return cls(size.mean().item(), size.max().item())
 
     def within(self, limit: "Gap") -> bool:
         """True if both numbers are at most the limit's."""

@@ -414,21 +414,3 @@ def clipped_value_loss(
     loss = masked_mean(torch.maximum(free_error, clipped_error), completion_mask) / 2
     ratio = masked_mean((clipped_error > free_error).float(), completion_mask)
     return loss, {"value_loss": loss.detach(), "value_clip_ratio": ratio}
-
-
-def preference_loss(
-    chosen: Float[Tensor, "N"], rejected: Float[Tensor, "N"]
-) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
-    """-mean log sigmoid(chosen - rejected), of the rewards of N pairs (Bradley and Terry 1952).
-
-    The probability of the choices under the model P(chosen over rejected) = sigmoid(r(chosen) - r(rejected)), as its
-    negative logarithm. Of a reward model's rewards it is what fits the model (Ouyang et al. 2022, arXiv:2203.02155,
-    equation 1), of a policy's implicit rewards it is DPO. A constant added to every reward changes nothing.
-
-    Returns the loss, and as metrics, under TRL's names, the share of pairs in the right order and the mean margin.
-    """
-    margin = chosen - rejected
-    loss = -torch.nn.functional.logsigmoid(margin).mean()
-    with torch.no_grad():
-        metrics = {"accuracy": (margin > 0).float().mean(), "margin": margin.mean()}
-    return loss, {"loss": loss.detach()} | metrics
