@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.sweeps.maxent_irl import walks
 from shared import irl
+from shared.irl import fitting
 from tests.irl.problems import chain_table, one_hot, random_table, steps
 
 
@@ -193,6 +194,8 @@ def test_the_two_doors_of_the_docstring():
     assert np.round(seen[1], 3).tolist() == [0, 0.125, -0.125, 0, 0.109, -0.109]
     assert np.round(fit.weights, 2).tolist() == [0, 1.1, -1.1]
     assert 0.5 * (fit.weights[1] - fit.weights[2]) == pytest.approx(np.log(3), abs=1e-4)
+    plain = fitting.plain_fit(table, np.eye(3), [1, 2], walks, discount=0.5, learning_rate=1.0, iterations=2)
+    np.testing.assert_allclose(plain, seen[2][:3], atol=1e-6)
 
 
 @pytest.mark.slow  # 1,342 iterations
