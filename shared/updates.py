@@ -40,7 +40,9 @@ def learn(
     return updates
 
 
-def minibatches(experience: TrainingBatch, config: TrainingConfig, step: int, share: Share) -> Iterable[TrainingBatch]:
+def minibatches(
+    experience: TrainingBatch, config: TrainingConfig, step: int, share: Share = ALL_ROWS
+) -> Iterable[TrainingBatch]:
     """This process's rows of each minibatch of the step, in a new order for each epoch.
 
     A process may get no rows of a minibatch; it still takes part in the sum of gradients. With the shares c d and b a of

@@ -1,6 +1,7 @@
 """The loop: which rows it learns from, in which order, at which rate, in which precision."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -10,8 +11,9 @@ from shared.algorithm import Algorithm, TrainingConfig
 from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
 from shared.engine.chance import ROWS as ROWS_NUMBER
-from shared.training import rows_of_step, train
-from tests.algorithms import TEXTS
+from shared.grpo import GRPO, GRPOConfig
+from shared.training import plain_train, rows_of_step, train
+from tests.algorithms import TEXTS, longer_is_better
 from tests.fakes import letter_tokenizer, tiny_llama
 from tests.line import CONFIG, ROWS, Line, Points, parameters
 
@@ -22,6 +24,21 @@ def test_two_methods_are_enough_to_be_trained():
     history = train(line, ROWS, replace(CONFIG, steps=300), progress=False)
     assert history[-1]["loss"] < 1e-4 < 100 < history[0]["loss"]
     assert line.model.weight.item() == pytest.approx(3, abs=1e-3)
+
+
+def test_training_is_what_the_plain_loop_defines():
+    """Catches a definition, which is read first, that goes through other minibatches or makes other updates."""
+    size = {"steps": 3, "prompts_per_step": 4, "num_iterations": 2, "minibatches": 2, "weight_decay": 0.1}
+    config = GRPOConfig(**size, num_generations=4, max_new_tokens=4, beta=0.1, warmup_steps=0, log_every=0, bf16=False)
+    trained = []
+    for loop in (plain_train, partial(train, progress=False)):
+        line = Line()
+        policy = GRPO(tiny_llama().eval(), letter_tokenizer(), longer_is_better, config, reference=tiny_llama(9).eval())
+        loop(line, ROWS, replace(CONFIG, **size, max_grad_norm=0.5))
+        loop(policy, TEXTS, config)
+        trained.append(parameters(line.model) + parameters(policy.model))
+    torch.testing.assert_close(*trained)
+    assert not all(map(torch.equal, trained[0][2:], parameters(tiny_llama())))
 
 
 def test_every_row_is_learned_from_in_each_iteration():
