@@ -44,7 +44,6 @@ from shared.constrain import AnswerTrie
 from shared.engine.chance import fresh_seed, uniforms
 from shared.engine.completions import (
     Completion,
-    Draws,
     EncodedPrompts,
     Request,
     complete_as_trees,
@@ -216,7 +215,7 @@ def takes_lockstep(model: PreTrainedModel) -> bool:
 def as_rollout(
     request: Request,
     completions: Sequence[Completion],
-    draws: Draws,
+    draws: Float[Tensor, "2 B C"],
     tokenizer: PreTrainedTokenizerBase,
     games: list[Game] | None,
 ) -> Rollout:
@@ -225,11 +224,11 @@ def as_rollout(
     Raises ValueError when a log-probability is not a number.
     """
     prompts = request.prompts
-    device = draws.logps.device
+    device = draws.device
     completion_ids = [completion.tokens for completion in completions]
     lengths = torch.tensor([len(ids) for ids in completion_ids])
     width = int(lengths.max())
-    logps_and_entropy = torch.stack([draws.logps, draws.entropy]).cpu()  # in one transfer
+    logps_and_entropy = draws.cpu()  # in one transfer
     refuse_nan(logps_and_entropy[0], lengths, prompts.texts, request.num_generations)
     completion_mask = length_mask(lengths, width)
     policy_mask = None
@@ -244,7 +243,7 @@ def as_rollout(
         prompt_mask=prompts.mask.to(device),
         completion_ids=padded(completion_ids, tokenizer.pad_token_id or 0).to(device),
         completion_mask=completion_mask.to(device),
-        old_logps=draws.logps[:, :width].masked_fill(not_drawn.to(device), 0.0),
+        old_logps=draws[0, :, :width].masked_fill(not_drawn.to(device), 0.0),
         prompt_lengths=prompts.lengths,
         lengths=lengths,
         truncated=torch.tensor([c.tokens[-1] not in request.eos and not c.ended_by_game for c in completions]),

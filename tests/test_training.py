@@ -99,16 +99,11 @@ def test_every_epoch_of_every_step_has_its_own_order(monkeypatch):
     assert {call for call in asked if call[3] != MINIBATCHES} == {(12, 8, 0, chance.ROWS)}
 
 
-def test_the_learning_rate_warms_up_linearly_from_its_first_share():
+@pytest.mark.parametrize("warmup_steps, rates", [(4, [0.1, 0.2, 0.3, 0.4, 0.4, 0.4]), (0, [0.4]), (1, [0.4])])
+def test_the_learning_rate_warms_up_linearly_from_its_first_share(warmup_steps, rates):
     """Catches a warm-up that begins at 0 and wastes the first step, or that ends a step late."""
-    history = train(Line(), ROWS, replace(CONFIG, steps=6, warmup_steps=4, learning_rate=0.4), progress=False)
-    assert [record["learning_rate"] for record in history] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4, 0.4])
-
-
-@pytest.mark.parametrize("warmup_steps", [0, 1])
-def test_no_warm_up_and_one_of_one_step_begin_at_the_full_rate(warmup_steps):
-    history = train(Line(), ROWS, replace(CONFIG, steps=1, warmup_steps=warmup_steps), progress=False)
-    assert history[0]["learning_rate"] == 0.05
+    config = replace(CONFIG, steps=len(rates), warmup_steps=warmup_steps, learning_rate=0.4)
+    assert [record["learning_rate"] for record in train(Line(), ROWS, config, progress=False)] == pytest.approx(rates)
 
 
 def test_the_learning_rate_in_the_record_is_the_one_that_acts(monkeypatch):

@@ -108,23 +108,15 @@ class Request:
         return self.sampling.max_new_tokens
 
 
-@dataclass(frozen=True)
-class Draws:
-    """The measurements of every draw, on the model's device until the last token.
+def complete_as_trees(model: PreTrainedModel, request: Request) -> tuple[list[Completion], Float[Tensor, "2 B C"]]:
+    """Draw all completions, and compute what they have in common once, as the drawing in `shared.rollout` shows it.
 
-    logps: (B, C), the log-probability of each token that the policy drew.
-    entropy: (B, C), the entropy of the distribution that it was drawn from.
+    Returns them, and the log-probability of each token that the policy drew beside the entropy of its distribution.
     """
-
-    logps: Float[Tensor, "B C"]
-    entropy: Float[Tensor, "B C"]
-
-
-def complete_as_trees(model: PreTrainedModel, request: Request) -> tuple[list[Completion], Draws]:
-    """Draw all completions, and compute what they have in common once, as the drawing in `shared.rollout` shows it."""
     # The beginning: the model has read the prompts, and nothing is drawn yet.
     decoder, completions = begin_completions(model, request)
-    draws = begin_draws(decoder.logits, len(completions), request.max_new_tokens)
+    dtype = torch.promote_types(decoder.logits.dtype, torch.float32)
+    draws = decoder.logits.new_zeros(2, len(completions), request.max_new_tokens, dtype=dtype)
     walk = None if request.constraint is None else Walk(request.constraint, len(decoder.logits), request.eos)
     # A token after the other, in five steps.
     running = completions
@@ -183,33 +175,25 @@ def begin_completions(
     return decoder, [Completion(row, prompt, node) for row, (prompt, node) in enumerate(zip(prompt_of, nodes))]
 
 
-def begin_draws(logits: Float[Tensor, "R V"], num_completions: int, max_new_tokens: int) -> Draws:
-    """Room for what will be measured of each draw of every completion."""
-    dtype = torch.promote_types(logits.dtype, torch.float32)
-    logps = torch.zeros(num_completions, max_new_tokens, device=logits.device, dtype=dtype)
-    return Draws(logps, torch.zeros_like(logps))
-
-
 def draw_tokens(
     logits: Float[Tensor, "R V"],
     completions: Sequence[Completion],
     t: int,
     request: Request,
     walk: Walk | None,
-    draws: Draws,
+    draws: Float[Tensor, "2 B C"],
 ) -> list[int]:
     """Step 1: token number t of each completion, drawn from the logits of its node with its own random number.
 
     Log-probabilities and entropies are written into `draws`. Only the tokens are brought to the host.
     """
-    device = draws.logps.device
+    device = draws.device
     row = torch.tensor([completion.row for completion in completions], device=device)
     node = torch.tensor([completion.node for completion in completions], device=device)
     u = None if request.u is None else request.u[row, t]
     state = None if walk is None else torch.tensor(walk.state, device=device)
     token, logp, entropy = next_token(logits, node, request.sampling, request.constraint, state, u)
-    draws.logps[row, t] = logp.to(draws.logps.dtype)
-    draws.entropy[row, t] = entropy.to(draws.entropy.dtype)
+    draws[:, row, t] = torch.stack([logp, entropy]).to(draws.dtype)
     return token.tolist()  # the one transfer to the host for each token
 
 
@@ -280,7 +264,7 @@ def next_nodes(completions: Sequence[Completion]) -> tuple[list[int], list[int]]
     return [token for token, _ in number], [parent for _, parent in number]
 
 
-def complete_in_lockstep(model: PreTrainedModel, request: Request) -> tuple[list[Completion], Draws]:
+def complete_in_lockstep(model: PreTrainedModel, request: Request) -> tuple[list[Completion], Float[Tensor, "2 B C"]]:
     """Draw all completions on the device, which the host sees when they are done."""
     prompts = request.prompts
     constraint = request.constraint
@@ -297,4 +281,4 @@ def complete_in_lockstep(model: PreTrainedModel, request: Request) -> tuple[list
         end = next((t + 1 for t, token in enumerate(tokens) if token in request.eos), len(tokens))
         free = None if walk is None else walk.free_length(tokens[:end])
         completions.append(Completion(row, prompt, node=row, tokens=tokens[:end], finished=True, free_length=free))
-    return completions, Draws(logps, entropy)
+    return completions, torch.stack([logps, entropy])
