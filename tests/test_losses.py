@@ -1,4 +1,5 @@
 import json
+import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,10 +17,10 @@ from shared.losses import (
     clipped_value_loss,
     grpo_loss,
     log_ratios,
+    plain_grpo_loss,
     ratio_weight,
     reinforce_loss,
     sampler_correction,
-    sequence_loss,
 )
 
 LENGTHS = (5, 2, 1, 4)
@@ -221,18 +222,29 @@ def test_a_bound_below_1_is_refused(epsilon_high):
         grpo_loss(**tensors, loss_type="cispo", epsilon_high=epsilon_high)
 
 
-def test_the_handouts_sequence_level_number():
-    new, ref = torch.tensor([0.6, 0.4, 0.7, 0.3]).log(), torch.tensor([0.5, 0.5, 0.6, 0.4]).log()
-    loss, _ = sequence_loss(new, ref, torch.tensor([1.2, -0.4, 0.5, -1.0]), ref, beta=0.1, epsilon=0.2)
+def test_the_handouts_sequence_level_number_and_the_example():
+    """Catches numbers of a docstring that nobody computed, and an epsilon that is not passed on."""
+    new, ref = (torch.tensor([p]).log().T for p in ([0.6, 0.4, 0.7, 0.3], [0.5, 0.5, 0.6, 0.4]))  # (4, 1)
+    advantages = torch.tensor([1.2, -0.4, 0.5, -1.0])
+    loss = plain_grpo_loss(new, ref, advantages, torch.ones(4, 1), ref, 0.1)
     assert loss.item() == pytest.approx(-0.2233469, abs=1e-7)
+    parts = zip(*(x.split(1) for x in (new, ref, advantages, torch.ones(4, 1), ref)))
+    losses = [plain_grpo_loss(*part, beta=0.1).item() for part in parts]
+    assert losses == pytest.approx([-1.438, 0.323, -0.582, 0.805], abs=5e-4)
+    free = plain_grpo_loss(new[:1], ref[:1] - 1, advantages[:1], torch.ones(1, 1), ref[:1], 0.0, epsilon=9.0)
+    assert free.item() == pytest.approx(-1.2 * 1.2 * math.e)
 
 
-def test_a_sequence_is_clipped_at_epsilon_and_needs_no_reference():
-    """Catches an epsilon that is not passed on: a ratio of 1.35 is cut to 1.2, and with epsilon 0.4 not at all."""
-    logps, old_logps, advantages = torch.tensor([1.35]).log(), torch.zeros(1), torch.ones(1)
-    assert sequence_loss(logps, old_logps, advantages)[0].item() == pytest.approx(-1.2)
-    assert sequence_loss(logps, old_logps, advantages, epsilon=0.4)[0].item() == pytest.approx(-1.35)
-    assert sequence_loss(logps, old_logps, advantages, torch.zeros(1))[0].item() == pytest.approx(-1.2), "beta is 0"
+def test_the_definition_is_the_loss_without_options():
+    """Catches a definition that averages, clips or masks in another way; its padding holds inf."""
+    ours, plain = batch(), batch()
+    plain["old_logps"] = plain["old_logps"].masked_fill(plain["completion_mask"] == 0, torch.inf)
+    loss, _ = grpo_loss(**ours, beta=0.04)
+    definition = plain_grpo_loss(**plain, beta=0.04)
+    loss.backward()
+    definition.backward()
+    torch.testing.assert_close(definition, loss)
+    torch.testing.assert_close(plain["logps"].grad, ours["logps"].grad)
 
 
 @pytest.mark.parametrize("poison", [1e30, float("inf"), float("-inf"), float("nan")])
