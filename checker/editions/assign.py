@@ -212,24 +212,23 @@ def _should_print(cell: Cell, name: str, words: str) -> list[dict]:
 
 def solution_lines(content: dict) -> set[str]:
     """The lines of code of all solutions that name something: no comments, no brackets, no `else:`."""
-    found = set()
-    for cell in content["cells"]:
-        if cell["cell_type"] == "code":
-            lines = joined(cell["source"]).split("\n")
-            # At position 0 stands the TODO, which stays.
-            found |= {line.strip() for line, inside, position in walk(lines, BEGIN, END, "") if inside and position > 0}
+    walked = walk(_lines_of(content, "code"), BEGIN, END, "")
+    # At position 0 stands the TODO, which stays.
+    found = {line.strip() for line, inside, position in walked if inside and position > 0}
     return {line for line in found if not line.startswith("#") and set(WORD.findall(line)) - set(kwlist)}
 
 
 def leaked(content: dict, blank_edition: dict) -> list[str]:
     """Lines of solutions that the blank edition shows, as lines of code or text or between backticks, sorted."""
-    shown = set()
-    for cell in blank_edition["cells"]:
-        source = joined(cell["source"])
-        shown |= {line.strip() for line in source.split("\n")}
-        if cell["cell_type"] == "markdown":
-            shown |= set(QUOTED.findall(source))
-    return sorted(solution_lines(content) & shown)
+    shown = {line.strip() for line in _lines_of(blank_edition)}
+    quoted = {part for line in _lines_of(blank_edition, "markdown") for part in QUOTED.findall(line)}
+    return sorted(solution_lines(content) & (shown | quoted))
+
+
+def _lines_of(content: dict, kind: str = "") -> list[str]:
+    """The lines of all cells, or of those of a kind."""
+    cells = [cell for cell in content["cells"] if kind in ("", cell["cell_type"])]
+    return [line for cell in cells for line in joined(cell["source"]).split("\n")]
 
 
 def fill(blank_edition: dict, content: dict) -> dict:
@@ -305,17 +304,9 @@ def _target(path: Path, folder: Path) -> Path:
 
 
 def _edition(target: Path, made: dict, content: dict, warnings: Iterable[str] = ()) -> Edition:
-    lines = {kind: _lines_of(content, kind) for kind in ("code", "markdown")}
-    asked = sum(line.strip() == BEGIN for line in lines["code"])
-    answers = sum(begins(line, ANSWER_BEGIN) for line in lines["markdown"])
+    asked = sum(line.strip() == BEGIN for line in _lines_of(content, "code"))
+    answers = sum(begins(line, ANSWER_BEGIN) for line in _lines_of(content, "markdown"))
     return Edition(target, dump(made), asked, answers, tuple(warnings))
-
-
-def _lines_of(content: dict, kind: str) -> list[str]:
-    """The lines of all cells of a kind."""
-    return [
-        line for cell in content["cells"] if cell["cell_type"] == kind for line in joined(cell["source"]).split("\n")
-    ]
 
 
 def _refuse_filled(target: Path, fresh: dict) -> None:
