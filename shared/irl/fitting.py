@@ -131,6 +131,21 @@ class Fit:
         return self.stopped_by != "max_iterations"
 
 
+@dataclass(frozen=True)
+class Stopping:
+    """The reasons to end a fit, and what is called on the way.
+
+    eps: stop when no weight changes by more.    gap: stop when no feature expectation differs by more.
+    max_iterations: stop after so many, with a warning `NotConverged`; the fit says so in `stopped_by`.
+    on_step: called in every iteration with its record, `iteration` and `gap`.
+    """
+
+    eps: float = 1e-4
+    max_iterations: int = 1000
+    gap: float = 0.0
+    on_step: Callable[[dict], None] | None = None
+
+
 def maxent_irl(
     p_transition: Transitions | Table,
     features: Float[np.ndarray, "S F"],
@@ -138,12 +153,9 @@ def maxent_irl(
     trajectories: Sequence[Trajectory],
     optim: Optimiser,
     init: float | Float[np.ndarray, "F"],
-    eps: float = 1e-4,
-    max_iterations: int = 1000,
-    gap: float = 0.0,
-    on_step: Callable[[dict], None] | None = None,
     steps: float | None = None,
     tilted: bool = False,
+    **stopping,
 ) -> Fit:
     """The reward features @ weights under which the expected features are those of the demonstrations.
 
@@ -154,12 +166,9 @@ def maxent_irl(
     Args:
         optim: `exponentiated_gradient(...)` or another function of weights, gradient and iteration.
         init: the first weights, a number for all of them or an array (F,).
-        eps: stop when no weight changes by more.
-        max_iterations: stop after so many, with a warning `NotConverged`; the fit says so in `stopped_by`.
-        gap: stop when no feature expectation differs by more.
-        on_step: called in every iteration with its record, `iteration` and `gap`.
         steps: the number of times that the forward pass counts; None for 2 S, np.inf for all until arrival.
         tilted: count the visits under `tilted_transitions` of the reward.
+        stopping: the fields of `Stopping`, by name.
 
     Raises ValueError as `check_problem` does, and when the optimiser diverges.
     """
@@ -174,7 +183,7 @@ def maxent_irl(
         world = tilted_transitions(transitions, terminal, reward) if tilted else transitions
         return visitation(world, policy, p_initial, terminal, steps=counted), {}
 
-    return _fit(expected_visits, features, target, optim, init, _Stop(eps, max_iterations, gap), on_step)
+    return _fit(expected_visits, features, target, optim, init, Stopping(**stopping))
 
 
 def maxent_causal_irl(
@@ -185,10 +194,7 @@ def maxent_causal_irl(
     optim: Optimiser,
     init: float | Float[np.ndarray, "F"],
     discount: float,
-    eps: float = 1e-4,
-    max_iterations: int = 1000,
-    gap: float = 0.0,
-    on_step: Callable[[dict], None] | None = None,
+    **stopping,
 ) -> Fit:
     """As `maxent_irl`, by maximum causal entropy: features and visits at time t are weighted by discount^t.
 
@@ -209,16 +215,7 @@ def maxent_causal_irl(
         visits = visitation(transitions, policy, p_initial, terminal, discount)
         return visits, {"loss": float(p_initial @ value - target_visits @ reward)}
 
-    return _fit(expected_visits, features, target, optim, init, _Stop(eps, max_iterations, gap), on_step)
-
-
-@dataclass(frozen=True)
-class _Stop:
-    """The reasons to end a fit: the change of a weight, the number of iterations, the feature gap (see `maxent_irl`)."""
-
-    eps: float
-    max_iterations: int
-    gap: float
+    return _fit(expected_visits, features, target, optim, init, Stopping(**stopping))
 
 
 def _fit(
@@ -227,8 +224,7 @@ def _fit(
     target: Float[np.ndarray, "F"],
     optim: Optimiser,
     init: float | Float[np.ndarray, "F"],
-    stop: _Stop,
-    on_step: Callable[[dict], None] | None,
+    stop: Stopping,
 ) -> Fit:
     """The loop of `plain_fit` with reasons to stop. `expected_visits(reward)` returns what it adds to the record too."""
     weights = np.broadcast_to(np.asarray(init, dtype=float), target.shape)
@@ -239,8 +235,8 @@ def _fit(
         visits, metrics = expected_visits(features @ weights)
         expected = visits @ features  # (F,)
         record = {"iteration": k, "gap": feature_gap(target, expected)} | metrics
-        if on_step is not None:
-            on_step(record)
+        if stop.on_step is not None:
+            stop.on_step(record)
         if record["gap"] <= stop.gap:
             stopped_by = "gap"
             break
