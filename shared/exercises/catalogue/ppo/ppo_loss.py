@@ -48,8 +48,7 @@ def loss(averaged, critics):
     return averaged + critics
 
 
-STEPS.add(*(slip for slip in ratios.SLIPS if slip.name != AGAINST_A_REFERENCE))
-STEPS.add(*clipping.SLIPS)
+STEPS.add(*(slip for slip in ratios.SLIPS if slip.name != AGAINST_A_REFERENCE), *clipping.SLIPS)
 
 
 @STEPS.slip(
