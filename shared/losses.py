@@ -24,6 +24,7 @@ from shared.kl import KLEstimator, k3, per_token_kl
 LossType = Literal["grpo", "dapo", "dr_grpo", "cispo", "sapo"]
 RatioLevel = Literal["token", "sequence"]
 CorrectionMode = Literal["token_truncate", "token_mask", "sequence_truncate", "sequence_mask"]
+# TRL's names: the share of ratios without a gradient below the range, above it, and both.
 CLIP_RATIOS = ("clip_ratio/low_mean", "clip_ratio/high_mean", "clip_ratio/region_mean")
 
 
@@ -312,7 +313,7 @@ def grpo_loss(
 
     Returns:
         the loss and metrics `loss`, `kl` (with a reference), `entropy` (when given) and `ratio`, and what is
-        clipped: `clip_ratio` and those of `clip_ratios`; under cispo TRL's `cispo_clip_ratio`, the share above the bound
+        clipped: `clip_ratio` and those of CLIP_RATIOS; under cispo TRL's `cispo_clip_ratio`, the share above the bound
         with a positive advantage, which keeps its gradient; under sapo nothing.
 
     Raises:
@@ -335,9 +336,9 @@ def grpo_loss(
     if clips(loss_type):
         per_token_loss, was_clipped = clipped_term(log_ratio, token_advantages, epsilon, epsilon_high)
         metrics["clip_ratio"] = masked_mean(was_clipped, completion_mask)
-        metrics |= clip_ratios(
-            ratio, token_advantages, completion_mask, epsilon, epsilon_high, importance_sampling_level
-        )
+        low, high = stopped(ratio, token_advantages, epsilon, epsilon_high)  # (B, C) each
+        for name, where in zip(CLIP_RATIOS, (low, high, low | high)):
+            metrics[name] = mean_over_ratios(where, completion_mask, importance_sampling_level)
     elif loss_type == "cispo":
         bound = bound_of(epsilon_high)
         per_token_loss = cispo_loss(logps, log_ratio, token_advantages, bound)
@@ -361,23 +362,6 @@ def grpo_loss(
 
     loss = aggregate(per_token_loss, completion_mask, loss_type, max_completion_length)
     return loss, {"loss": loss.detach()} | metrics
-
-
-def clip_ratios(
-    ratio: Float[Tensor, "B C"],
-    advantages: Float[Tensor, "B #C"],
-    completion_mask: Tensor,
-    epsilon: float,
-    epsilon_high: float | None,
-    level: RatioLevel,
-) -> dict[str, Tensor]:
-    """TRL's `clip_ratio/low_mean`, `/high_mean` and `/region_mean`: below the range, above it, and both.
-
-    The share of tokens, or of completions where each has one ratio, that clipping leaves without a gradient.
-    """
-    low, high = stopped(ratio, advantages, epsilon, epsilon_high)
-    clipped = dict(zip(CLIP_RATIOS, (low, high, low | high)))
-    return {name: mean_over_ratios(where, completion_mask, level) for name, where in clipped.items()}
 
 
 def stopped(

@@ -27,7 +27,7 @@ drawn where its u falls when the probabilities are laid side by side: u = 0.90 i
     .                log 0.8                        1         no
     d .              log 0.2   log 1                2         no
 
-`tests/test_sampled_record.py` computes the drawing, and holds `sample` to `plain_sample`.
+`tests/test_sampled_record.py` computes the drawing; `tests/engine/test_tree.py` holds `sample` to `plain_sample`.
 
 `model.generate` would do, but gives neither the log-probabilities of the distribution that was sampled nor exact masks,
 and reads every prompt G times. What is left out here: beams, repetition penalties, streaming.

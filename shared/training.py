@@ -117,7 +117,9 @@ def train(
         ProcessLost: another process has ended.
     """
     check_training(algorithm, rows, config)
-    groups = parameters_to_train(algorithm, config)
+    groups = algorithm.parameter_groups(config)
+    if not any(len(group["params"]) for group in groups):
+        raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
     keep_freed_memory()
     processes = processes or Processes.here()
     processes.begin_alike(trained_parameters(algorithm.model))  # adapters and value heads begin at random
@@ -156,14 +158,6 @@ def check_training(algorithm: Algorithm, rows: Sequence[dict], config: TrainingC
     if not len(rows):
         raise ValueError("The training set is empty.")
     algorithm.check(rows)
-
-
-def parameters_to_train(algorithm: Algorithm, config: TrainingConfig) -> list[dict]:
-    """The algorithm's groups of parameters, each with its learning rate. ValueError where none has a parameter."""
-    groups = algorithm.parameter_groups(config)
-    if not any(len(group["params"]) for group in groups):
-        raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
-    return groups
 
 
 def as_list(functions: Callable | Sequence[Callable]) -> list[Callable]:

@@ -91,6 +91,14 @@ def trl_loss(
     return GRPOTrainer._compute_loss(trainer, None, inputs), trainer._metrics["eval"]
 
 
+def assert_same(loss, tensors: dict, other_loss, other_tensors: dict) -> None:
+    """Value and gradient of two losses, each of tensors of its own."""
+    loss.backward()
+    other_loss.backward()
+    torch.testing.assert_close(loss, other_loss, rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(tensors["logps"].grad, other_tensors["logps"].grad, rtol=1e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("level", ["token", "sequence"])
 @pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
 @pytest.mark.parametrize("beta", [0.0, 0.04])
@@ -103,10 +111,7 @@ def test_loss_and_gradient_are_trls(loss_type, beta, level, tmp_path):
     loss, metrics = grpo_loss(**ours, beta=beta, **settings)
     assert 0 < metrics["clip_ratio"] < 1
     oracle, _ = trl_loss(theirs, loss_type, beta, tmp_path, level)
-    loss.backward()
-    oracle.backward()
-    torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
-    torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+    assert_same(loss, ours, oracle, theirs)
 
 
 @pytest.mark.parametrize("level", ["token", "sequence"])
@@ -121,10 +126,7 @@ def test_bound_and_gate_are_trls(loss_type, epsilon_high, beta, level, tmp_path)
     settings = {"loss_type": loss_type, "epsilon_high": epsilon_high, "importance_sampling_level": level}
     loss, metrics = grpo_loss(**ours, beta=beta, **settings)
     oracle, logged = trl_loss(theirs, loss_type, beta, tmp_path, level, epsilon_high or 0.2)
-    loss.backward()
-    oracle.backward()
-    torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
-    torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+    assert_same(loss, ours, oracle, theirs)
     if loss_type == "cispo":
         assert 0 < metrics["cispo_clip_ratio"] < 1
         assert metrics["cispo_clip_ratio"].item() == pytest.approx(logged["cispo_clip_ratio"][0])
@@ -140,10 +142,7 @@ def test_the_correction_multiplies_what_trls_does(loss_type, mode, tmp_path):
     correction = sampler_correction(ours["old_logps"], sampler_logps, ours["completion_mask"], mode, 1.5)
     loss, _ = grpo_loss(**ours, beta=0.1, loss_type=loss_type, epsilon_high=1.3, correction=correction)
     oracle, _ = trl_loss(theirs, loss_type, 0.1, tmp_path, "token", 1.3, correction)
-    loss.backward()
-    oracle.backward()
-    torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
-    torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+    assert_same(loss, ours, oracle, theirs)
 
 
 @pytest.mark.parametrize(
@@ -241,10 +240,7 @@ def test_the_definition_is_the_loss_without_options():
     plain["old_logps"] = plain["old_logps"].masked_fill(plain["completion_mask"] == 0, torch.inf)
     loss, _ = grpo_loss(**ours, beta=0.04)
     definition = plain_grpo_loss(**plain, beta=0.04)
-    loss.backward()
-    definition.backward()
-    torch.testing.assert_close(definition, loss)
-    torch.testing.assert_close(plain["logps"].grad, ours["logps"].grad)
+    assert_same(loss, ours, definition, plain)
 
 
 @pytest.mark.parametrize("poison", [1e30, float("inf"), float("-inf"), float("nan")])

@@ -6,10 +6,9 @@ import torch
 from shared import rollout
 from shared.constrain import answer_trie
 from shared.engine import completions
-from shared.engine.chance import uniforms
 from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.sampling import Sampling
-from shared.rollout import plain_sample, sample
+from shared.rollout import sample
 from tests.fakes import tiny_llama
 
 PROMPTS = ["abcd", "d", "abc", "d"]
@@ -61,18 +60,6 @@ def test_the_drawing(tokenizer, monkeypatch):
     assert drawn.lengths.tolist() == [3, 3, 1, 2] and drawn.truncated.tolist() == [False, True, False, False]
     probs = torch.tensor([[0.6, 0.5, 0.75], [0.6, 0.5, 0.25], [0.8, 1, 1], [0.2, 1, 1]])
     torch.testing.assert_close(drawn.old_logps, probs.log())
-
-
-@pytest.mark.parametrize("sampling", [Sampling(7), Sampling(7, 1.3, top_k=4, top_p=0.8)])
-def test_the_tokens_are_those_of_the_definition(sampling, model, tokenizer):
-    """Catches a definition that is not the one: the first thing that a reader of `shared.rollout` sees."""
-    model = model.double()
-    drawn = sample(model, tokenizer, PROMPTS, 4, sampling, seed=2, step=3)
-    u = uniforms(2, 3, range(len(PROMPTS)), 4, 7)
-    tokens, logps = zip(*plain_sample(model, tokenizer, PROMPTS, 4, sampling, u))
-    assert real(drawn, drawn.completion_ids) == list(tokens)
-    for ours, theirs in zip(real(drawn, drawn.old_logps), logps):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
 
 
 def test_contexts_are_those_of_the_tokens(model, tokenizer):

@@ -15,8 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared.constrain import AnswerTrie, Walk
-from shared.engine.cached import CachedDecoder
-from shared.engine.decoding import LlamaDecoder, start_decoding
+from shared.engine.decoding import start_decoding
 from shared.engine.llama import PackedPrompts, llama_in
 from shared.engine.lockstep import LockstepDecoder, draw_in_lockstep
 from shared.engine.sampling import Sampling, next_token
@@ -103,10 +102,6 @@ class Request:
     u: Float[Tensor, "B C"] | None
     answer: Callable[[Sequence[Completion]], None] | None
 
-    @property
-    def max_new_tokens(self) -> int:
-        return self.sampling.max_new_tokens
-
 
 def complete_as_trees(model: PreTrainedModel, request: Request) -> tuple[list[Completion], Float[Tensor, "2 B C"]]:
     """Draw all completions, and compute what they have in common once, as the drawing in `shared.rollout` shows it.
@@ -114,13 +109,25 @@ def complete_as_trees(model: PreTrainedModel, request: Request) -> tuple[list[Co
     Returns them, and the log-probability of each token that the policy drew beside the entropy of its distribution.
     """
     # The beginning: the model has read the prompts, and nothing is drawn yet.
-    decoder, completions = begin_completions(model, request)
+    prompts = request.prompts
+    distinct, prompt_of = distinct_prompts(prompts.texts, request.num_generations)
+    device = next(model.parameters()).device
+    decoder, nodes = start_decoding(
+        model,
+        prompts.ids[distinct].to(device),
+        prompts.mask[distinct].to(device),
+        prompts.lengths[distinct],
+        prompt_of,
+        room=request.sampling.max_new_tokens,
+        beginnings=prompts.beginnings[distinct],
+    )
+    completions = [Completion(row, prompt, node) for row, (prompt, node) in enumerate(zip(prompt_of, nodes))]
     dtype = torch.promote_types(decoder.logits.dtype, torch.float32)
-    draws = decoder.logits.new_zeros(2, len(completions), request.max_new_tokens, dtype=dtype)
+    draws = decoder.logits.new_zeros(2, len(completions), request.sampling.max_new_tokens, dtype=dtype)
     walk = None if request.constraint is None else Walk(request.constraint, len(decoder.logits), request.eos)
     # A token after the other, in five steps.
     running = completions
-    for t in range(request.max_new_tokens):
+    for t in range(request.sampling.max_new_tokens):
         # 1. Draw a token for each running completion, all at once.
         drawn = draw_tokens(decoder.logits, running, t, request, walk, draws)
         # 2. Go on with it, or with a token that the environment has forced into its place.
@@ -128,12 +135,12 @@ def complete_as_trees(model: PreTrainedModel, request: Request) -> tuple[list[Co
             completion.append(token, request.eos)
         # 3. Write down the end of a completion that a constraint has left no choice.
         if walk is not None:
-            write_certain_ends(running, walk, request.max_new_tokens)
+            write_certain_ends(running, walk, request.sampling.max_new_tokens)
         # 4. Let the environment answer what the policy said, or end the completion.
         if request.answer is not None:
             request.answer(running)
         running = [completion for completion in running if not completion.finished]
-        if t + 1 == request.max_new_tokens or not running:
+        if t + 1 == request.sampling.max_new_tokens or not running:
             break
         # 5. Let the model read the new tokens, once for all completions that have the same tokens so far.
         tokens, parents = next_nodes(running)
@@ -154,25 +161,6 @@ def distinct_prompts(prompts: Sequence[str], num_generations: int) -> tuple[list
         first.setdefault(prompt, place)
     number = {prompt: i for i, prompt in enumerate(first)}
     return list(first.values()), [number[prompt] for prompt in prompts for _ in range(num_generations)]
-
-
-def begin_completions(
-    model: PreTrainedModel, request: Request
-) -> tuple[LlamaDecoder | CachedDecoder, list[Completion]]:
-    """Let the model read each distinct prompt once; the decoder, and B empty completions at the nodes of their prompts."""
-    prompts = request.prompts
-    device = next(model.parameters()).device
-    distinct, prompt_of = distinct_prompts(prompts.texts, request.num_generations)
-    decoder, nodes = start_decoding(
-        model,
-        prompts.ids[distinct].to(device),
-        prompts.mask[distinct].to(device),
-        prompts.lengths[distinct],
-        prompt_of,
-        room=request.max_new_tokens,
-        beginnings=prompts.beginnings[distinct],
-    )
-    return decoder, [Completion(row, prompt, node) for row, (prompt, node) in enumerate(zip(prompt_of, nodes))]
 
 
 def draw_tokens(
@@ -273,7 +261,7 @@ def complete_in_lockstep(model: PreTrainedModel, request: Request) -> tuple[list
     lengths = prompts.lengths[distinct]
     packed = PackedPrompts.of(prompts.ids[distinct].to(device), lengths, prompts.beginnings[distinct])
     llama = cast(PreTrainedModel, llama_in(model))  # `takes_lockstep` found it
-    decoder = LockstepDecoder(llama, packed, lengths, prompt_of, request.max_new_tokens)
+    decoder = LockstepDecoder(llama, packed, lengths, prompt_of, request.sampling.max_new_tokens)
     ids, logps, entropy = draw_in_lockstep(decoder, request.sampling, request.eos, constraint, request.u)
     walk = None if constraint is None else Walk(constraint, 1, request.eos)
     completions = []
