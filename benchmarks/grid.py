@@ -10,28 +10,21 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.sweeps.maxent_irl import DISCOUNT, SIZE, TERMINAL, expert_in, true_reward, walks
 from shared import irl
 
 FILE = Path(__file__).parent / "grid.json"
 COMMAND = "python -m benchmarks.grid"
-SIZE, SLIP, DISCOUNT, SEED = 5, 0.2, 0.9, 11
-START, TERMINAL = 0, [24]
-PAID = {24: 1.0, 8: 0.65}
-WALKS = 200
 LOOKS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 35, 50, 75, 100)
 
 
 def recorded(looks: tuple[int, ...] = LOOKS) -> dict:
     """Fit, and look at reward and policy at these iterations."""
-    world = irl.grid_world(SIZE, SLIP)
+    world = irl.grid_world(SIZE, slip=0.2)
     S = world.n_states
-    p_start = np.eye(S)[START]
-    true_reward = np.zeros(S)
-    for state, paid in PAID.items():
-        true_reward[state] = paid
-    value = irl.value_iteration(world, true_reward, DISCOUNT)
-    expert = irl.stochastic_policy_from_value(world, value, weighting=lambda v: v**50)
-    walks = irl.generate_trajectories(WALKS, world, expert, p_start, TERMINAL, np.random.default_rng(SEED))
+    p_start = np.eye(S)[0]
+    paid = true_reward(S)
+    expert = expert_in(world)
 
     weights: list[np.ndarray] = []
     records: list[dict] = []
@@ -42,11 +35,11 @@ def recorded(looks: tuple[int, ...] = LOOKS) -> dict:
         return ascend(current, gradient, k)
 
     irl.maxent_causal_irl(
-        world, np.eye(S), TERMINAL, walks, step, 0.0, DISCOUNT, max_iterations=max(looks) + 1, on_step=records.append
+        world, np.eye(S), TERMINAL, walks(world, seed=0), step, 0.0, DISCOUNT, max_iterations=max(looks) + 1, on_step=records.append
     )  # fmt: skip
 
     def earned(policy: np.ndarray) -> float:
-        return round(irl.expected_return(world, policy, p_start, TERMINAL, true_reward, DISCOUNT), 3)
+        return round(irl.expected_return(world, policy, p_start, TERMINAL, paid, DISCOUNT), 3)
 
     def seen(iteration: int) -> dict:
         policy, _ = irl.causal_policy(world, TERMINAL, weights[iteration], DISCOUNT)
@@ -63,7 +56,7 @@ def recorded(looks: tuple[int, ...] = LOOKS) -> dict:
         "size": SIZE,
         "expert": {
             "earned": earned(expert),
-            "reward": _rounded(true_reward, 2),
+            "reward": _rounded(paid, 2),
             "policy": _rounded(expert, 3),
         },
         "looks": [seen(iteration) for iteration in looks],

@@ -1,10 +1,9 @@
 """Advantages: how much better a completion was than what the policy usually does.
 
-Group advantages follow GRPO (Shao et al. 2024, DeepSeekMath, arXiv:2402.03300, section 4.1.2). Two choices
-are ours: the standard deviation is the population's (divide by G; the paper writes std(r) and does not say which,
-`torch.std` divides by G - 1), and a group whose rewards are all equal gets exactly 0, so that rounding in the mean
-can never be blown up by a tiny denominator. `notebooks/dots.ipynb` writes `group_advantages`,
-`notebooks/gradients.ipynb` derives it.
+Group advantages follow GRPO (Shao et al. 2024, DeepSeekMath, arXiv:2402.03300, section 4.1.2). Two choices are ours. The
+standard deviation is the population's: divide by G. The paper writes std(r) and does not say which; `torch.std` divides by
+G - 1. A group whose rewards are all equal gets exactly 0, so that rounding in the mean can never be blown up by a tiny
+denominator. `notebooks/dots.ipynb` writes `group_advantages`, `notebooks/gradients.ipynb` derives it.
 """
 
 from typing import Literal, get_args
@@ -16,6 +15,26 @@ from torch import Tensor
 ScaleRewards = Literal["group", "batch", "none", "mean"]
 
 
+def plain_group_advantages(
+    rewards: Float[Tensor, "B"], num_generations: int, advantage_eps: float = 1e-4
+) -> Float[Tensor, "B"]:
+    """GRPO's advantages: each reward beside those of the other completions of the same prompt.
+
+        A_i = (r_i - mean(r_group)) / (std(r_group) + advantage_eps)
+
+    Three prompts, four completions each (G = 4), rewards of 0 and 1:
+
+        rewards    mean   std     advantages
+        1 0 0 1    0.5    0.5      1     -1     -1      1
+        1 0 0 0    0.25   0.433    1.73  -0.58  -0.58  -0.58     the one right answer pulls more
+        1 1 1 1    1      0        0      0      0      0        nothing to compare: no gradient
+    """
+    groups = rewards.view(-1, num_generations)  # (N, G)
+    mean = groups.mean(dim=1, keepdim=True)  # (N, 1)
+    std = groups.std(dim=1, correction=0, keepdim=True)  # (N, 1)
+    return ((groups - mean) / (std + advantage_eps)).view(-1)
+
+
 def group_advantages(
     rewards: Float[Tensor, "B"],
     num_generations: int,
@@ -23,15 +42,13 @@ def group_advantages(
     advantage_eps: float = 1e-4,
     rated: Bool[Tensor, "B"] | None = None,
 ) -> tuple[Float[Tensor, "B"], dict[str, float]]:
-    """Reward relative to the other completions of the same prompt.
-
-        A_i = (r_i - mean(r_group)) / (std(r_group) + advantage_eps)
+    """`plain_group_advantages`, with other divisors and with completions that do not count; and metrics.
 
     Args:
         rewards: (B,) with B = prompts x G; the G completions of one prompt stand next to each other.
         num_generations: G, at least 2.
         scale_rewards: divide by the standard deviation of the "group" (GRPO), of the whole "batch", by nothing
-            ("none", Dr. GRPO, Liu et al. 2025, arXiv:2503.20783), or by the group's "mean" (MaxRL, below).
+            ("none", Dr. GRPO, Liu et al. 2025, arXiv:2503.20783), or by the group's "mean" (`maxrl_divisor`).
         advantage_eps: added to what is divided by.
         rated: (B,), the completions that count (`rated_in_groups`); the others are left out of mean and standard
             deviation, and their advantage is 0. None for all.
@@ -43,24 +60,8 @@ def group_advantages(
     Raises:
         ValueError: G < 2, B not a multiple of G, a reward that is not finite, an unknown `scale_rewards`, or rewards
             below 0 that are to be divided by their mean.
-
-    "mean" follows the gradient of log p, p = E[r], for rewards of 0 and 1. Since grad log p = E[s | right], the mean
-    score of the K right ones of G samples is an estimate of it where K is not 0; take off the mean score of all G, which
-    is 0 in expectation: sum_i (r_i / mean(r) - 1) s_i / G. Groups without a right one give 0, and so the mean over groups
-    is exactly the gradient of -sum_{k=1}^{G-1} (1 - p)^k / k, which is log p for large G and p for G = 2. Tajwar et al.
-    2026 (arXiv:2602.02710) call maximum likelihood by such a series MaxRL; the estimator is derived here and tested by
-    enumeration. The gradient of p is so multiplied by (1 - (1 - p)^(G-1)) / p: by 6.6, not 50, at p = 0.02 and G = 8.
     """
-    if num_generations < 2:
-        raise ValueError(
-            f"num_generations is {num_generations}, but a group needs at least 2 completions: with one, "
-            "the reward equals the group's mean and every advantage is 0."
-        )
-    if rewards.ndim != 1 or rewards.numel() == 0 or rewards.numel() % num_generations:
-        raise ValueError(
-            f"rewards has shape {tuple(rewards.shape)}; expected (B,) with B a positive multiple of "
-            f"num_generations = {num_generations}, one reward for every completion."
-        )
+    require_groups(rewards, num_generations)
     rewards = rewards.detach().to(torch.promote_types(rewards.dtype, torch.float32))
     if rated is None or rated.all():
         rated = torch.ones_like(rewards, dtype=torch.bool)
@@ -71,17 +72,8 @@ def group_advantages(
 
     groups = rewards.view(-1, num_generations)  # (N, G)
     counts = rated.view(-1, num_generations)  # (N, G)
-    if rated.all():
-        group_mean = groups.mean(dim=1, keepdim=True)  # (N, 1)
-        group_std = groups.std(dim=1, correction=0, keepdim=True)  # (N, 1)
-    else:
-        number = counts.sum(dim=1, keepdim=True).clamp(min=1)  # (N, 1)
-        group_mean = groups.sum(dim=1, keepdim=True) / number
-        group_std = ((groups - group_mean).masked_fill(~counts, 0.0).square().sum(dim=1, keepdim=True) / number).sqrt()
+    group_mean, group_std, all_equal = group_statistics(groups, counts)  # (N, 1) each
     centred = (groups - group_mean).masked_fill(~counts, 0.0)  # (N, G)
-    highest = groups.masked_fill(~counts, -torch.inf).amax(dim=1, keepdim=True)  # (N, 1)
-    all_equal = ((groups == highest) | ~counts).all(dim=1, keepdim=True)  # (N, 1)
-
     if scale_rewards == "group":
         advantages = centred / (group_std + advantage_eps)
     elif scale_rewards == "batch":
@@ -89,12 +81,7 @@ def group_advantages(
     elif scale_rewards == "none":
         advantages = centred
     elif scale_rewards == "mean":
-        if (rewards < 0).any():
-            raise ValueError(
-                f'A reward is {rewards.min().item()}, and scale_rewards="mean" divides by the mean of a group, which '
-                "wants rewards of 0 and above. Add a constant to them, or choose another scale."
-            )
-        advantages = centred / (group_mean + advantage_eps)
+        advantages = centred / maxrl_divisor(rewards, group_mean, advantage_eps)
     else:
         raise ValueError(f"scale_rewards is {scale_rewards!r}; choose one of {', '.join(get_args(ScaleRewards))}.")
 
@@ -104,6 +91,56 @@ def group_advantages(
         "frac_reward_zero_std": all_equal.float().mean().item(),
     }
     return advantages.masked_fill(all_equal, 0.0).view(-1), metrics
+
+
+def require_groups(rewards: Tensor, num_generations: int) -> None:
+    """ValueError for groups of less than two completions, and for rewards that are not one for every completion."""
+    if num_generations < 2:
+        raise ValueError(
+            f"num_generations is {num_generations}, but a group needs at least 2 completions: with one, "
+            "the reward equals the group's mean and every advantage is 0."
+        )
+    if rewards.ndim != 1 or rewards.numel() == 0 or rewards.numel() % num_generations:
+        raise ValueError(
+            f"rewards has shape {tuple(rewards.shape)}; expected (B,) with B a positive multiple of "
+            f"num_generations = {num_generations}, one reward for every completion."
+        )
+
+
+def group_statistics(
+    groups: Float[Tensor, "N G"], counts: Bool[Tensor, "N G"]
+) -> tuple[Float[Tensor, "N 1"], Float[Tensor, "N 1"], Bool[Tensor, "N 1"]]:
+    """Mean and standard deviation of the rewards that count in each group, and True where all of these are equal."""
+    highest = groups.masked_fill(~counts, -torch.inf).amax(dim=1, keepdim=True)  # (N, 1)
+    all_equal = ((groups == highest) | ~counts).all(dim=1, keepdim=True)  # (N, 1)
+    if counts.all():
+        return groups.mean(dim=1, keepdim=True), groups.std(dim=1, correction=0, keepdim=True), all_equal
+    number = counts.sum(dim=1, keepdim=True).clamp(min=1)  # (N, 1)
+    mean = groups.sum(dim=1, keepdim=True) / number
+    squares = (groups - mean).masked_fill(~counts, 0.0).square()  # (N, G)
+    return mean, (squares.sum(dim=1, keepdim=True) / number).sqrt(), all_equal
+
+
+def maxrl_divisor(
+    rewards: Float[Tensor, "B"], group_mean: Float[Tensor, "N 1"], advantage_eps: float
+) -> Float[Tensor, "N 1"]:
+    """The mean reward of each group, which follows the gradient of log p, p = E[r], for rewards of 0 and 1.
+
+    Since grad log p = E[s | right], the mean score of the K right ones of G samples is an estimate of it where K is not 0.
+    Take off the mean score of all G, which is 0 in expectation: sum_i (r_i / mean(r) - 1) s_i / G. Groups without a right
+    one give 0, and so the mean over groups is exactly the gradient of -sum_{k=1}^{G-1} (1 - p)^k / k, which is log p for
+    large G and p for G = 2. Tajwar et al. 2026 (arXiv:2602.02710) call maximum likelihood by such a series MaxRL; the
+    estimator is derived here and tested by enumeration. The gradient of p is so multiplied by (1 - (1 - p)^(G-1)) / p: by
+    6.6, not 50, at p = 0.02 and G = 8.
+
+    Raises ValueError for a reward below 0.
+    """
+    if (rewards < 0).any():
+        raise ValueError(
+            f'A reward is {rewards.min().item()}, and scale_rewards="mean" divides by the mean of a group, which '
+            "wants rewards of 0 and above. Add a constant to them, or choose another scale."
+        )
+    return group_mean + advantage_eps
 
 
 def rated_in_groups(rewards: Float[Tensor, "B"], num_generations: int) -> Bool[Tensor, "B"]:

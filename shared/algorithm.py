@@ -1,7 +1,7 @@
 """The interface of an algorithm to the training loop: the settings that every algorithm has, and the members of one.
 
 A new algorithm is a small file: a `TrainingConfig` with further fields, and an `Algorithm` with a `model`, an
-`experience` that collects a batch to learn from, and a `loss`, which is a formula of `shared/losses.py`. The other
+`experience` that collects a batch to learn from, and a `loss`, such as a formula of `shared/losses.py`. The other
 members have a default. `shared/rloo.py` is the shortest.
 """
 

@@ -2,9 +2,15 @@
 
 The policy that is best for a reward r under a KL penalty is pi_ref exp(r / beta) / Z. Solved for the reward, every
 policy is the best one for its own *implicit reward* beta log(pi / pi_ref), up to a constant of the prompt that cancels
-in a pair; and that reward is fitted to the pairs like any other. Rows are TRL's preference format: `prompt`, `chosen`,
-`rejected`. Left out of TRL's DPOTrainer: its other losses and label smoothing.
-`notebooks/reward_model.ipynb` derives it.
+in a pair; and that reward is fitted to the pairs like any other. One pair, with beta = 0.1:
+
+                log pi    log pi_ref    implicit reward
+    chosen       -10         -12         0.1 x  2 =  0.2
+    rejected     -11          -8         0.1 x -3 = -0.3      margin 0.5, loss -log sigmoid(0.5) = 0.474
+
+The formula comes first (`dpo_loss`), then where its log-probabilities come from, then DPO as the training loop takes it.
+Rows are TRL's preference format: `prompt`, `chosen`, `rejected`. Left out of TRL's DPOTrainer: its other losses and label
+smoothing. `notebooks/reward_model.ipynb` derives it.
 """
 
 from collections.abc import Sequence
@@ -13,6 +19,7 @@ from dataclasses import dataclass, replace
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
@@ -21,12 +28,56 @@ from shared.engine.logits import token_logps
 from shared.engine.positions import check_same_vocabulary
 from shared.engine.processes import ALL_ROWS, Share
 from shared.guard import FEW, Gap, refuse_another_start
-from shared.losses import preference_loss
 from shared.reference import Reference, reference_model, refuse_the_policy_as_reference
 from shared.rows import check_rows
 from shared.supervised import Batch, check_documents, document_logits, documents_for
 
 PREFERENCE = ("prompt", "chosen", "rejected")  # the columns of a row
+
+
+def dpo_loss(
+    chosen_logps: Float[Tensor, "N"],
+    rejected_logps: Float[Tensor, "N"],
+    ref_chosen_logps: Float[Tensor, "N"],
+    ref_rejected_logps: Float[Tensor, "N"],
+    beta: float,
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+    """-mean over N pairs of log sigmoid(margin): equation 7 of the paper, and `margin_metrics`.
+
+    A log-probability is that of a whole completion, the sum over its tokens. Those of the policy carry the gradient.
+    """
+    chosen_reward = beta * (chosen_logps - ref_chosen_logps)  # (N,)
+    rejected_reward = beta * (rejected_logps - ref_rejected_logps)  # (N,)
+    margin = chosen_reward - rejected_reward  # (N,)
+    loss = -logsigmoid(margin).mean()
+    return loss, margin_metrics(loss, margin)
+
+
+@torch.no_grad()
+def margin_metrics(loss: Float[Tensor, ""], margin: Float[Tensor, "N"]) -> dict[str, Tensor]:
+    """Under TRL's names the loss, the share of pairs in the right order, and the mean margin; without gradient."""
+    return {"loss": loss.detach(), "accuracy": (margin > 0).float().mean(), "margin": margin.mean()}
+
+
+def both_of(rows: Sequence[dict]) -> list[dict]:
+    """Preference rows as prompt-completion rows, each chosen completion followed by its rejected one.
+
+    Raises ValueError for a row that lacks a text in one of the three columns.
+    """
+    check_rows(rows, *PREFERENCE)
+    return [{"prompt": row["prompt"], "completion": row[which]} for row in rows for which in ("chosen", "rejected")]
+
+
+def in_pairs(values: Float[Tensor, "M"]) -> tuple[Float[Tensor, "N"], Float[Tensor, "N"]]:
+    """Of M = 2N values in the order of `both_of`, the N of the chosen completions and the N of the rejected ones."""
+    chosen, rejected = values.view(-1, 2).unbind(dim=1)
+    return chosen, rejected
+
+
+def document_logps(model: PreTrainedModel, documents: Batch) -> Float[Tensor, "N"]:
+    """The log-probability of each document's completion and EOS: the sum over its tokens."""
+    logps = token_logps(document_logits(model, documents), documents.ids[:, 1:])
+    return (logps * documents.learned[:, 1:]).sum(dim=1)
 
 
 @dataclass(frozen=True)
@@ -45,7 +96,7 @@ class DPOConfig(TrainingConfig):
 
 @dataclass(frozen=True)
 class Pairs:
-    """N pairs: 2N documents, each chosen one followed by its rejected one.
+    """N pairs: 2N documents in the order of `both_of`, and what `shared.algorithm.TrainingBatch` asks of a batch.
 
     ref_logps: (2N,), the log-probability of each document's completion under the reference.
     """
@@ -113,34 +164,15 @@ class DPO(Algorithm[PreTrainedModel, Pairs]):
         lengths = share.whole(documents.learned_tokens)
         return Pairs(documents, ref_logps, {"completions/mean_length": lengths.float().mean().item()})
 
+    def loss(self, experience: Pairs) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+        logps = document_logps(self.model, experience.documents)  # (2N,)
+        return dpo_loss(*in_pairs(logps), *in_pairs(experience.ref_logps), self.config.beta)
+
     @torch.no_grad()
     def verify_start(self, documents: Batch, ref_logps: Float[Tensor, "M"]) -> None:
         """Raises UntrustedModel where the margins are not 0 before the first update, but for rounding."""
-        apart = (document_logps(self.model, documents) - ref_logps) / documents.learned_tokens.to(ref_logps.device)
-        refuse_another_start(
-            self.model, Gap.between(apart, torch.zeros_like(apart), torch.ones_like(apart, dtype=torch.bool))
-        )
-
-    def loss(self, experience: Pairs) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
-        """-mean over pairs of log sigmoid(beta (log-ratio of the chosen - log-ratio of the rejected))."""
-        log_ratios = document_logps(self.model, experience.documents) - experience.ref_logps  # (2N,)
-        chosen, rejected = (self.config.beta * log_ratios).view(-1, 2).unbind(dim=1)
-        return preference_loss(chosen, rejected)
-
-
-def both_of(rows: Sequence[dict]) -> list[dict]:
-    """Preference rows as prompt-completion rows, each chosen completion followed by its rejected one.
-
-    Raises ValueError for a row that lacks a text in one of the three columns.
-    """
-    check_rows(rows, *PREFERENCE)
-    return [{"prompt": row["prompt"], "completion": row[which]} for row in rows for which in ("chosen", "rejected")]
-
-
-def document_logps(model: PreTrainedModel, documents: Batch) -> Float[Tensor, "N"]:
-    """The log-probability of each document's completion and EOS: the sum over its tokens."""
-    logps = token_logps(document_logits(model, documents), documents.ids[:, 1:])
-    return (logps * documents.learned[:, 1:]).sum(dim=1)
+        log_ratios = document_logps(self.model, documents) - ref_logps
+        refuse_another_start(self.model, Gap.of(log_ratios / documents.learned_tokens.to(ref_logps.device)))
 
 
 def train(

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -48,9 +48,9 @@ class Gap:
     largest: float
 
     @classmethod
-    def between(cls, logps: Float[Tensor, "*n"], others: Float[Tensor, "*n"], real: Bool[Tensor, "*n"]) -> "Gap":
-        log_ratio = (logps - others)[real].abs().float()
-        return cls(log_ratio.mean().item(), log_ratio.max().item())
+    def of(cls, log_ratio: Float[Tensor, "n"]) -> "Gap":
+        size = log_ratio.abs().float()
+        return cls(size.mean().item(), size.max().item())
 
     def within(self, limit: "Gap") -> bool:
         """True if both numbers are at most the limit's."""
@@ -119,8 +119,8 @@ def compare(model: PreTrainedModel, rollout: Rollout, pair: Rollout) -> GuardRep
     own, _ = completion_logps(RowByRow(model), pair)  # (2, C)  # ty: ignore[invalid-argument-type]  (it has a model's pass)
     ours, _ = completion_logps(model, pair)
     return GuardReport(
-        sampling=Gap.between(sampled.old_logps, scored, sampled.loss_mask.bool()),
-        scoring=Gap.between(ours, own, pair.completion_mask.bool()),
+        sampling=Gap.of((sampled.old_logps - scored)[sampled.loss_mask.bool()]),
+        scoring=Gap.of((ours - own)[pair.completion_mask.bool()]),
         limit=limit_for(model, rollout.sampling),
     )
 
@@ -134,7 +134,7 @@ def verify_start(model: PreTrainedModel, reference: Reference | None, rollout: R
     few = rollout.take(longest_and_shortest(rollout.prompt_lengths.tolist()))
     own = score_in_parts(model, few)
     with reference_model(model, reference) as frozen:
-        gap = Gap.between(own, score_in_parts(frozen, few), few.loss_mask.bool())
+        gap = Gap.of((own - score_in_parts(frozen, few))[few.loss_mask.bool()])
     refuse_another_start(model, gap, few.sampling.temperature)
 
 

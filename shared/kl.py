@@ -1,20 +1,26 @@
-"""KL divergence between the policy and a frozen reference: three estimators and the exact value.
+"""KL divergence between the policy pi and a frozen reference: three estimators and the exact value.
 
-All are written on `log_r = ref_logps - logps` at tokens y that the policy sampled (Schulman 2020, "Approximating
-KL Divergence"). What an estimator's *value* estimates and what its *gradient* does as a loss are two things
-(Tang and Munos 2025, arXiv:2506.09477), so both stand in each docstring. Gradients are in expectation over y
-from the policy itself. `notebooks/gradients.ipynb` derives them and holds each against the exact gradient.
+At tokens y that the policy sampled, with log_r = log pi_ref(y) - log pi(y) (Schulman 2020, "Approximating KL Divergence"):
 
-k1, k2, k3 and `exact_kl` are about one token: its distribution, given the tokens before it. Summed over the tokens of a
-completion, a mean of k1, k3 or `exact_kl` is the KL of whole completions, by the chain rule. A gradient of that sum is
-not the gradient of the KL of whole completions. With KL_t(s) the KL of token t's distribution after the tokens s,
+    k1 = -log_r        k2 = log_r^2 / 2        k3 = exp(log_r) - 1 - log_r
+
+With pi 0.6 and 0.4 and pi_ref 0.5 and 0.5 for two tokens, the KL is 0.6 log 1.2 + 0.4 log 0.8 = 0.0201:
+
+    y    pi    log_r     k1        k2       k3
+    a    0.6   -0.1823   0.1823    0.0166   0.0157
+    b    0.4   0.2231    -0.2231   0.0249   0.0269
+    mean over y from pi  0.0201    0.0199   0.0201
+
+An estimator's *value* estimates one thing, and its *gradient* as a loss may follow another (Tang and Munos 2025,
+arXiv:2506.09477), so both stand in each docstring, in expectation over y from the policy. All are about the distribution of
+one token, given those before it. Their sum over a completion has, by the chain rule, the KL of whole completions as its
+mean, but as a loss it gives a part of that KL's gradient alone. With KL_t(s) the KL of token t after the tokens s,
 
     grad KL = sum_t E[ grad KL_t(s) ]  +  sum_t E[ grad log pi(y_t | s) x (KL_{t+1} + KL_{t+2} + ...) ]
 
-and the sum as a loss gives the first part alone. It leaves out the effect on later states: a token that leads to where
-policy and reference differ is not made rarer for it. On 30 random pairs of two-token tables the cosine between the
-first part and the whole gradient is 0.56 to 1.00. The second part is 0 where no KL_t depends on the tokens before.
-Returns carry it: a k1 inside the rewards penalises what a token leads to as well.
+it gives the first sum, in which no token is made rarer for leading to where policy and reference differ. On 30 random pairs of
+two-token tables the cosine between the first sum and the whole is 0.56 to 1.00. A k1 inside the rewards, whose returns carry
+what a token leads to, gives both. `notebooks/gradients.ipynb` derives the estimators and holds each against the exact gradient.
 """
 
 from typing import Literal
@@ -41,7 +47,7 @@ def k2(logps: Float[Tensor, "*shape"], ref_logps: Float[Tensor, "*shape"]) -> Fl
 
     Value: biased, small when the two are close; never negative, low variance.
     Gradient as a loss: unbiased for that of KL(pi || pi_ref) of the token's distribution. Summed over a completion's
-    tokens it is unbiased for the first part of the gradient above, not for the gradient of the whole completion's KL.
+    tokens it is unbiased for the first sum of the gradient above, not for the gradient of the whole completion's KL.
     """
     return 0.5 * (ref_logps - logps) ** 2
 
@@ -52,9 +58,6 @@ def k3(logps: Float[Tensor, "*shape"], ref_logps: Float[Tensor, "*shape"]) -> Fl
     Value: unbiased for KL(pi || pi_ref) of the token's distribution, never negative, lower variance than k1.
     Gradient as a loss: that of the token's *forward* KL(pi_ref || pi), as in distillation; to first order around
     pi = pi_ref the two agree.
-
-    Some handouts print k3 divided by two. That halves the estimate: its mean is KL / 2 and it amounts to using
-    beta / 2. The half belongs to k2, whose Taylor expansion log_r^2 / 2 is also how k3 begins.
     """
     log_r = ref_logps - logps
     return torch.expm1(log_r) - log_r
@@ -67,9 +70,6 @@ def per_token_kl(
     logps: Float[Tensor, "B C"], ref_logps: Float[Tensor, "B C"], estimator: KLEstimator = "k3"
 ) -> Float[Tensor, "B C"]:
     """The named estimator at every completion token, (B, C).
-
-    Each number estimates the KL of one token's distribution. As a loss their sum holds the tokens before fixed, and so
-    leaves out how a token changes the KL of later ones (see above).
 
     Raises ValueError for an unknown name.
     """
@@ -101,7 +101,7 @@ def completion_kl(
     Value: its mean over completions that the policy sampled is KL(pi || pi_ref) of whole completions, by the chain
     rule. The path is drawn, and at each of its tokens the expectation is exact (Rao and Blackwell), so it spreads less
     than the sum of k1 and is never negative.
-    Gradient as a loss: the first part above. What a token does to the KL of later ones is left out.
+    Gradient as a loss: the first sum above. What a token does to the KL of later ones is left out.
     """
     return exact_kl(logits, ref_logits).masked_fill(completion_mask == 0, 0.0).sum(dim=1)
 

@@ -1,15 +1,16 @@
 """Policy losses: from log-probabilities and advantages to one number to minimise.
 
-The clipped surrogate is PPO's (Schulman et al. 2017, arXiv:1707.06347, equation 7) with GRPO's group advantages;
-aggregation follows GRPO (DeepSeekMath), DAPO (Yu et al. 2025, arXiv:2503.14476) or Dr. GRPO (arXiv:2503.20783), and
-the ratio is one a token or, as in GSPO (Zheng et al. 2025, arXiv:2507.18071), one a completion. In the place of the
-clip CISPO (arXiv:2506.13585) has a bound, SAPO (arXiv:2511.20347) a gate; `ratio_weight` is what each multiplies the
-gradient with. Truncated importance sampling corrects for a sampler that is not the policy.
+`plain_grpo_loss` is GRPO's (Shao et al. 2024, DeepSeekMath, arXiv:2402.03300, equation 3), `grpo_loss` the same with variants:
+
+- The clipped surrogate is PPO's (Schulman et al. 2017, arXiv:1707.06347, equation 7). In the place of the clip CISPO
+  (arXiv:2506.13585) has a bound, SAPO (arXiv:2511.20347) a gate; `ratio_weight` is what each multiplies the gradient with.
+- The ratio is one a token or, as in GSPO (Zheng et al. 2025, arXiv:2507.18071), one a completion.
+- Token losses are averaged as in GRPO, DAPO (Yu et al. 2025, arXiv:2503.14476) or Dr. GRPO (arXiv:2503.20783).
+- Truncated importance sampling corrects for a sampler that is not the policy.
+
 One departure from TRL 1.x: the KL penalty is the published one; TRL multiplies it by the importance ratio unless
-`use_bias_correction_kl=False`. Every function is pure: tensors in, `(value, metrics)` or a tensor out.
-`notebooks/dots.ipynb` writes `grpo_loss` term by term, `notebooks/gradients.ipynb` derives the policy gradient and the
-KL, `notebooks/off_policy.ipynb` the ratio, and shows what clipping does over several updates, and
-`notebooks/ratio_weights.ipynb` holds what multiplies the gradient against the exact one.
+`use_bias_correction_kl=False`. Every function is pure: tensors in, `(value, metrics)` or a tensor out. `notebooks/dots.ipynb`
+writes `grpo_loss`; `gradients`, `off_policy` and `ratio_weights` derive and measure its parts.
 """
 
 from typing import Literal, get_args
@@ -18,12 +19,45 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from shared.kl import KLEstimator, per_token_kl
+from shared.kl import KLEstimator, k3, per_token_kl
 
 LossType = Literal["grpo", "dapo", "dr_grpo", "cispo", "sapo"]
 RatioLevel = Literal["token", "sequence"]
 CorrectionMode = Literal["token_truncate", "token_mask", "sequence_truncate", "sequence_mask"]
+# TRL's names: the share of ratios without a gradient below the range, above it, and both.
 CLIP_RATIOS = ("clip_ratio/low_mean", "clip_ratio/high_mean", "clip_ratio/region_mean")
+
+
+def plain_grpo_loss(
+    logps: Float[Tensor, "B C"],
+    old_logps: Float[Tensor, "B C"],
+    advantages: Float[Tensor, "B"],
+    completion_mask: Tensor,
+    ref_logps: Float[Tensor, "B C"],
+    beta: float,
+    epsilon: float = 0.2,
+) -> Float[Tensor, ""]:
+    """`grpo_loss` without its options: with ratio = pi / pi_old, and k3 the KL penalty of `shared.kl`,
+
+        mean over completions of the mean over tokens of  -min(ratio A, clip(ratio, 1 - epsilon, 1 + epsilon) A) + beta k3
+
+    Four completions of one token, pi_ref = pi_old, beta 0.1:
+
+        pi    pi_old   ratio   A      ratio A   clip(ratio) A   k3      loss
+        0.6   0.5      1.2     1.2    1.44      1.44            0.016   -1.438
+        0.4   0.5      0.8     -0.4   -0.32     -0.32           0.027   0.323
+        0.7   0.6      1.167   0.5    0.583     0.583           0.011   -0.582
+        0.3   0.4      0.75    -1     -0.75     -0.8            0.046   0.805     clipped: made rare enough, no gradient
+                                                                mean    -0.223
+    """
+    padding = completion_mask == 0
+    # Masked before exp: padding may hold any value, and inf x 0 is nan.
+    logps, old_logps, ref_logps = (x.masked_fill(padding, 0.0) for x in (logps, old_logps, ref_logps))
+    A = advantages[:, None]  # (B, 1), one for all tokens of a completion
+    ratio = (logps - old_logps).exp()  # (B, C)
+    surrogate = torch.minimum(ratio * A, ratio.clamp(1 - epsilon, 1 + epsilon) * A)
+    token_losses = (beta * k3(logps, ref_logps) - surrogate).masked_fill(padding, 0.0)  # (B, C)
+    return (token_losses.sum(dim=1) / completion_mask.sum(dim=1)).mean()
 
 
 def masked_mean(values: Float[Tensor, "B C"], mask: Tensor) -> Float[Tensor, ""]:
@@ -260,7 +294,7 @@ def grpo_loss(
     sapo_temperature_neg: float = 1.05,
     correction: Float[Tensor, "B #C"] | None = None,
 ) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
-    """The GRPO objective, to be minimised:
+    """`plain_grpo_loss` with its variants:
 
         aggregate( correction x policy term + beta x per_token_kl - entropy_coef x entropy )
 
@@ -279,7 +313,7 @@ def grpo_loss(
 
     Returns:
         the loss and metrics `loss`, `kl` (with a reference), `entropy` (when given) and `ratio`, and what is
-        clipped: `clip_ratio` and those of `clip_ratios`; under cispo TRL's `cispo_clip_ratio`, the share above the bound
+        clipped: `clip_ratio` and those of CLIP_RATIOS; under cispo TRL's `cispo_clip_ratio`, the share above the bound
         with a positive advantage, which keeps its gradient; under sapo nothing.
 
     Raises:
@@ -302,9 +336,9 @@ def grpo_loss(
     if clips(loss_type):
         per_token_loss, was_clipped = clipped_term(log_ratio, token_advantages, epsilon, epsilon_high)
         metrics["clip_ratio"] = masked_mean(was_clipped, completion_mask)
-        metrics |= clip_ratios(
-            ratio, token_advantages, completion_mask, epsilon, epsilon_high, importance_sampling_level
-        )
+        low, high = stopped(ratio, token_advantages, epsilon, epsilon_high)  # (B, C) each
+        for name, where in zip(CLIP_RATIOS, (low, high, low | high)):
+            metrics[name] = mean_over_ratios(where, completion_mask, importance_sampling_level)
     elif loss_type == "cispo":
         bound = bound_of(epsilon_high)
         per_token_loss = cispo_loss(logps, log_ratio, token_advantages, bound)
@@ -330,23 +364,6 @@ def grpo_loss(
     return loss, {"loss": loss.detach()} | metrics
 
 
-def clip_ratios(
-    ratio: Float[Tensor, "B C"],
-    advantages: Float[Tensor, "B #C"],
-    completion_mask: Tensor,
-    epsilon: float,
-    epsilon_high: float | None,
-    level: RatioLevel,
-) -> dict[str, Tensor]:
-    """TRL's `clip_ratio/low_mean`, `/high_mean` and `/region_mean`: below the range, above it, and both.
-
-    The share of tokens, or of completions where each has one ratio, that clipping leaves without a gradient.
-    """
-    low, high = stopped(ratio, advantages, epsilon, epsilon_high)
-    clipped = dict(zip(CLIP_RATIOS, (low, high, low | high)))
-    return {name: mean_over_ratios(where, completion_mask, level) for name, where in clipped.items()}
-
-
 def stopped(
     ratio: Float[Tensor, "*shape"], advantages: Float[Tensor, "*#shape"], epsilon: float, epsilon_high: float | None
 ) -> tuple[Bool[Tensor, "*shape"], Bool[Tensor, "*shape"]]:
@@ -362,35 +379,6 @@ def mean_over_ratios(where: Bool[Tensor, "B C"], completion_mask: Tensor, level:
     if level == "sequence":
         where, completion_mask = where[:, :1], torch.ones_like(where[:, :1])
     return masked_mean(where.float(), completion_mask)
-
-
-def sequence_loss(
-    logps: Float[Tensor, "B"],
-    old_logps: Float[Tensor, "B"],
-    advantages: Float[Tensor, "B"],
-    ref_logps: Float[Tensor, "B"] | None = None,
-    *,
-    beta: float = 0.0,
-    epsilon: float = 0.2,
-) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
-    """The clipped objective on one log-probability per completion, as one handout asks for it:
-
-        -mean_i [ min(ratio_i A_i, clip(ratio_i) A_i) - beta k3_i ]
-
-    The handout's exercise puts the reference where the sampling policy belongs; both arguments may then be the
-    same tensor. Advantages (1.2, -0.4, 0.5, -1.0), new probabilities (0.6, 0.4, 0.7, 0.3), reference
-    (0.5, 0.5, 0.6, 0.4), beta 0.1 and epsilon 0.2 give -0.2233469.
-    """
-    column = torch.ones_like(logps)[:, None]  # a sequence is a completion of one "token"
-    return grpo_loss(
-        logps[:, None],
-        old_logps[:, None],
-        advantages,
-        column,
-        None if ref_logps is None else ref_logps[:, None],
-        beta=beta,
-        epsilon=epsilon,
-    )
 
 
 def clipped_value_loss(
@@ -414,21 +402,3 @@ def clipped_value_loss(
     loss = masked_mean(torch.maximum(free_error, clipped_error), completion_mask) / 2
     ratio = masked_mean((clipped_error > free_error).float(), completion_mask)
     return loss, {"value_loss": loss.detach(), "value_clip_ratio": ratio}
-
-
-def preference_loss(
-    chosen: Float[Tensor, "N"], rejected: Float[Tensor, "N"]
-) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
-    """-mean log sigmoid(chosen - rejected), of the rewards of N pairs (Bradley and Terry 1952).
-
-    The probability of the choices under the model P(chosen over rejected) = sigmoid(r(chosen) - r(rejected)), as its
-    negative logarithm. Of a reward model's rewards it is what fits the model (Ouyang et al. 2022, arXiv:2203.02155,
-    equation 1), of a policy's implicit rewards it is DPO. A constant added to every reward changes nothing.
-
-    Returns the loss, and as metrics, under TRL's names, the share of pairs in the right order and the mean margin.
-    """
-    margin = chosen - rejected
-    loss = -torch.nn.functional.logsigmoid(margin).mean()
-    with torch.no_grad():
-        metrics = {"accuracy": (margin > 0).float().mean(), "margin": margin.mean()}
-    return loss, {"loss": loss.detach()} | metrics

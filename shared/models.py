@@ -338,10 +338,3 @@ def _weights_in(parameter: torch.nn.Parameter) -> int:
     """The number of weights of a parameter; two of those in 4 bits are packed into each of its bytes."""
     packed = getattr(parameter, "quant_state", None)
     return parameter.numel() if packed is None else packed.shape.numel()
-
-
-def matrix_megabytes(model: torch.nn.Module) -> float:
-    """The memory of the matrices below the adapters, in MB (10^6 bytes); 4-bit ones with the scales of their blocks."""
-    matrices = [p for name, p in model.named_parameters() if name.endswith("base_layer.weight")]
-    scales = [p.quant_state.absmax for p in matrices if hasattr(p, "quant_state")]  # ty: ignore[missing-attribute]
-    return sum(tensor.nbytes for tensor in [*matrices, *scales]) / 1e6

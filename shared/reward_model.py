@@ -1,29 +1,48 @@
 """A reward model: a linear head on a language model's frozen states, fitted to preferences (Ouyang et al. 2022).
 
-The reward of a completion is a linear function of the final hidden state at its EOS, which has read prompt and
-completion. The head is trained with the loss of Bradley and Terry; the transformer stays as it is, so the states are
-computed once for each batch and the updates on them cost next to nothing: give `num_iterations` many. What differs
-from the paper: it trains all weights, and several rankings of one prompt at once. Rows are TRL's preference format.
+    reward(prompt, completion) = w . h          h: the final hidden state at the EOS, which has read prompt and completion
+    P(chosen over rejected)    = sigmoid(reward of the chosen - reward of the rejected)      (Bradley and Terry 1952)
+    loss                       = -mean over pairs of log P
+
+Rewards of 2 and 0.5 have a margin of 1.5: P = 0.818, and the loss is 0.201. Equal rewards give P = 0.5 and 0.693; rewards
+of -1 and 1, in the wrong order, P = 0.119 and 2.127.
+
+The loss comes first, then the model, then a plain fit, then the same fit as the training loop takes it. What differs from
+the paper: it trains all weights, and several rankings of one prompt at once. Here the transformer stays as it is, so the
+states are computed once for each batch and the updates on them cost next to nothing: give `num_iterations` many. Rows are
+TRL's preference format.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from shared import training
 from shared.algorithm import Algorithm, Metrics, TrainingConfig
-from shared.dpo import PREFERENCE, both_of
+from shared.dpo import PREFERENCE, both_of, in_pairs, margin_metrics
 from shared.engine.processes import ALL_ROWS, Share
-from shared.losses import preference_loss
 from shared.models import frozen_copy
 from shared.supervised import check_documents, documents_for
 from shared.updates import device_of
 
 DOCUMENTS_AT_ONCE = 64
+
+
+def preference_loss(
+    chosen: Float[Tensor, "N"], rejected: Float[Tensor, "N"]
+) -> tuple[Float[Tensor, ""], dict[str, Tensor]]:
+    """-mean log sigmoid(chosen - rejected), of the rewards of N pairs (arXiv:2203.02155, equation 1).
+
+    A constant added to every reward changes nothing. Metrics: `shared.dpo.margin_metrics`.
+    """
+    margin = chosen - rejected  # (N,)
+    loss = -logsigmoid(margin).mean()
+    return loss, margin_metrics(loss, margin)
 
 
 class RewardModel(nn.Module):
@@ -41,6 +60,10 @@ class RewardModel(nn.Module):
         nn.init.zeros_(self.head.weight)
         self.head.to(device_of(model))
 
+    def forward(self, states: Float[Tensor, "*shape D"]) -> Float[Tensor, "*shape"]:
+        """The rewards of states."""
+        return self.head(states)[..., 0]
+
     @torch.no_grad()
     def states(self, rows: Sequence[dict]) -> Float[Tensor, "N D"]:
         """The final hidden state at the EOS of each row with `prompt` and `completion`."""
@@ -48,13 +71,8 @@ class RewardModel(nn.Module):
         for first in range(0, len(rows), DOCUMENTS_AT_ONCE):
             documents = documents_for(self.model, self.tokenizer, rows[first : first + DOCUMENTS_AT_ONCE])
             out = self.model(documents.ids, output_hidden_states=True, logits_to_keep=1, use_cache=False)
-            last = (documents.row_tokens - 1).to(documents.ids.device)
-            found.append(out.hidden_states[-1][torch.arange(len(last), device=last.device), last])
+            found.append(state_at_last_token(out.hidden_states[-1], documents.row_tokens))
         return torch.cat(found).float()
-
-    def forward(self, states: Float[Tensor, "*shape D"]) -> Float[Tensor, "*shape"]:
-        """The rewards of states."""
-        return self.head(states)[..., 0]
 
     @torch.no_grad()
     def reward(self, prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
@@ -63,9 +81,33 @@ class RewardModel(nn.Module):
         return self(self.states(rows)).tolist()
 
 
+def state_at_last_token(states: Float[Tensor, "N L D"], lengths: Int[Tensor, "N"]) -> Float[Tensor, "N D"]:
+    """The state of each document's last token. Padding stands behind it, on the right, and reaches no state before it."""
+    last = (lengths - 1).to(states.device)
+    return states[torch.arange(len(states), device=states.device), last]
+
+
+def plain_fit(model: RewardModel, rows: Sequence[dict], updates: int, learning_rate: float) -> None:
+    """The fit in a few lines, each update on all rows; tests hold `train` to it."""
+    states = model.states(both_of(rows))  # (2N, D)
+    optimizer = torch.optim.AdamW(model.head.parameters(), lr=learning_rate, weight_decay=0.0)
+    for _ in range(updates):
+        chosen, rejected = in_pairs(model(states))  # (N,) each
+        loss, _ = preference_loss(chosen, rejected)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def accuracy(model: RewardModel, rows: Sequence[dict]) -> float:
+    """The share of preferences that the model orders as the row says; two equal rewards are in no order."""
+    chosen, rejected = in_pairs(model(model.states(both_of(rows))))
+    return (chosen > rejected).float().mean().item()
+
+
 @dataclass(frozen=True)
 class PairStates:
-    """N pairs as states (N, 2, D), the chosen completion's first."""
+    """N pairs as states (N, 2, D), the chosen completion's first; `shared.algorithm.TrainingBatch` asks for the rest."""
 
     states: Float[Tensor, "N 2 D"]
     metrics: Metrics
@@ -120,9 +162,3 @@ def train(model: RewardModel, rows: Sequence[dict], config: TrainingConfig, **op
     `prompts_per_step` counts pairs. `options` are those of `shared.training.train`.
     """
     return training.train(RewardModelling(model), rows, config, **options)
-
-
-def accuracy(model: RewardModel, rows: Sequence[dict]) -> float:
-    """The share of preferences that the model orders as the row says."""
-    chosen, rejected = model(model.states(both_of(rows))).view(-1, 2).unbind(dim=1)
-    return (chosen > rejected).float().mean().item()

@@ -1,48 +1,25 @@
-"""The one training loop: steps of rows, checkpoint, interrupt, log. The updates of a step are `shared/updates.py`.
+"""The one training loop: collect experience, update on it, record how it went. The updates are `shared/updates.py`.
 
     history = train(GRPO(model, tokenizer, reward, config), rows, config)
 
-Without a checkpoint, log lines and further processes it is
+`plain_train` is the algorithm in fifteen lines, and `train` the same with what a long run needs: a warm-up, guards, a
+checkpoint, log lines, an interrupt, several processes. `tests/test_training.py` holds the two together.
 
-    optimizer = AdamW(algorithm.parameter_groups(config))
-    for step in range(config.steps):
-        batch = algorithm.experience(rows_of_step(rows, config.prompts_per_step, step, config.seed), step)
-        learn(algorithm, batch, config, step, optimizer)
-
-Four words name what is cut from what. A step of the rows a b c d, with `prompts_per_step=4, num_iterations=2,
-minibatches=2, seed=0`:
+A step of the rows a b c d, with `prompts_per_step=4, num_iterations=2, minibatches=2, seed=0`:
 
     step         a b c d                     collected once, by `algorithm.experience`
     epoch        c b d a     | c d a b       `num_iterations` times through the step's rows, each in an order of its own
     minibatch    c b   d a   | c d   a b     each is followed by one optimiser step: four updates in all
-    piece        c, b  d, a  | c, d  a, b    as many rows as fit in memory, here one: their gradients are added up
+    piece        c, b  d, a  | c, d  a, b    a micro-batch, as many rows as fit in memory, here one: gradients are added up
 
-The loop knows nothing of rewards, groups or rollouts. It knows these members of an `Algorithm` (`shared/algorithm.py`).
-Three are required: two methods and the model. The others have a default:
+The loop knows nothing of rewards, groups or rollouts. An `Algorithm` (`shared/algorithm.py`) has
 
-    member                             default
-    experience(rows, step, share)      required   a batch to learn from, made of this process's share of the step's rows
-    loss(batch)                        required   a differentiable mean over the batch, and metrics
-    model                              required   the model that is trained
-    name                               training   the label of the progress bar and of the checkpoint
-    columns                            none       the columns in which every row must have a text
-    check(rows)                        nothing    an error, before training, for rows that cannot be learned from
-    parameter_groups(config)           one group  the parameters to train, each group with a learning rate
-    begin()                            reference  what has to be known before the first update; a remark or ""
-    weight(batch)                      tokens     the number of things that `loss` is a mean over
-    counts(batch)                      {}         the same of metrics that are means over all rows
-    rows_with_gradient(batch)          all        the rows that `loss` must see; the others count with a loss of 0
-    numbers_per_place                  V          the logits that a pass makes for one token, real or padding
-    idle_metrics                       {}         the metrics of an update in which no row has a gradient
-    enough(metrics)                    False      True leaves out this update and the rest of the step's
-    advice(history)                    None       a sentence to print once, when the run cannot learn
-    completion_records(batch, rows)    an error   the sampled completions of each row, for `on_rollout`
-    config_class                       any        the class that its configuration must be of
-    reference, past                    none       a frozen model, and weights of earlier steps, which a checkpoint keeps
-    bytes_per_logit                    0          what a pass took for a logit, as the loop measured it on a GPU
+    model                     an nn.Module, which is trained
+    experience(rows, step)    a batch to learn from. GRPO's: G sampled completions for each row, and their advantages
+    loss(batch)               a differentiable mean over the batch, and metrics
 
-`shared/grpo.py`, `ppo.py`, `rloo.py` and `supervised.py` are such algorithms, and small. What is left out: learning-rate
-schedules other than a linear warm-up.
+and further members with a default. `shared/grpo.py`, `ppo.py`, `rloo.py` and `supervised.py` are such algorithms, and
+small; `shared/plain.py` has GRPO and this loop in one file. Left out: learning-rate schedules other than a linear warm-up.
 """
 
 import math
@@ -50,7 +27,7 @@ import reprlib
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -70,7 +47,24 @@ from shared.interrupt import clear_half_trained_mark, mark_half_trained, until_i
 from shared.models import require_model
 from shared.progress import above_the_bar, log_line, silence
 from shared.rows import check_rows
-from shared.updates import device_of, learn, order_of_rows
+from shared.updates import device_of, learn, minibatches, order_of_rows
+
+
+def plain_train(algorithm: Algorithm, rows: Sequence[dict], config: TrainingConfig) -> None:
+    """The definition of `train`: one constant learning rate, one process, minibatches that fit in memory."""
+    algorithm.begin()  # what it has to know of the policy before the first update
+    parameters = trained_parameters(algorithm.model)
+    optimizer = torch.optim.AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
+    for step in range(config.steps):
+        batch = rows_of_step(rows, config.prompts_per_step, step, config.seed)
+        experience = algorithm.experience(batch, step)
+        for minibatch in minibatches(experience, config, step):  # of all epochs
+            loss, _ = algorithm.loss(minibatch)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
+            optimizer.step()
+
 
 STOP_AFTER_NON_FINITE = 3
 
@@ -122,67 +116,38 @@ def train(
         NonFiniteTraining: three such steps in a row.
         ProcessLost: another process has ended.
     """
-    # What is trained, and with what
     check_training(algorithm, rows, config)
-    groups = parameters_to_train(algorithm, config)
+    groups = algorithm.parameter_groups(config)
+    if not any(len(group["params"]) for group in groups):
+        raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
     keep_freed_memory()
     processes = processes or Processes.here()
     processes.begin_alike(trained_parameters(algorithm.model))  # adapters and value heads begin at random
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)
     full_rates = [group["lr"] for group in groups]
-    remark = algorithm.begin()
-
-    # Who hears of it
-    say = above_the_bar if processes.first else silence
-    listeners = as_list(on_step) if processes.first else []
     readers = as_list(on_rollout) if processes.first else []
     has_readers = processes.any(bool(readers))  # all processes send their completions, or none does
 
-    run_file = RunFile(
-        checkpoint_path,
-        algorithm=algorithm.name,
-        reference=algorithm.reference,
-        past=algorithm.past,
-        model=algorithm.model,
-        optimizer=optimizer,
-        config=asdict(config),
-        rows=rows,
-        processes=processes,
-    )
-    with run_file:
-        history = run_file.resume()
-        if history:
-            clear_half_trained_mark(algorithm.model)  # the checkpoint's weights took the place of those that were there
-            say(f"Going on from step {len(history)} of {checkpoint_path}.")
-        elif remark:
-            say(remark)
-        reporter = Reporter(algorithm, config, listeners, say, done=len(history), bar=progress and processes.first)
-        with until_interrupted(algorithm.model, history, config.steps, say), closing(reporter):
-            for step in range(len(history), config.steps):
-                # 1. Collect experience, update on it, measure
-                started = time.perf_counter()
-                warm_up(optimizer, full_rates, config.warmup_steps, step)
-                with remark_on_rounding(optimizer, config, step, say):
-                    metrics = one_step(
-                        algorithm, rows, config, step, optimizer, processes, readers if has_readers else None
-                    )
-                record = record_of(metrics, history, optimizer)
-                if evaluate is not None and is_due(config.eval_every, step):
-                    record["eval_reward"] = float(evaluate(algorithm.model))
-                record["step_time"] = time.perf_counter() - started
-                history.append(record)
-                # 2. Tell how it went
-                reporter.report(history)
-                # 3. Keep it, or stop. Saved first: a run that ends here with an error is not lost.
-                stopping = processes.any(stop())
-                if stopping or is_due(config.checkpoint_every, step):
-                    run_file.save(history)
-                stop_when_nothing_is_finite(history)
-                if stopping:
-                    mark_half_trained(algorithm.model, len(history), config.steps, say)
-                    break
-        optimizer.zero_grad()
-    return history
+    with open_run(algorithm, rows, config, optimizer, processes, checkpoint_path, on_step, progress) as run:
+        for step in range(len(run.history), config.steps):
+            started = time.perf_counter()
+            # 1. Collect experience and update on it.
+            warm_up(optimizer, full_rates, config.warmup_steps, step)
+            with remark_on_rounding(optimizer, config, step, run.say):
+                metrics = one_step(
+                    algorithm, rows, config, step, optimizer, processes, readers if has_readers else None
+                )
+            # 2. Record how it went.
+            record = record_of(metrics, run.history, optimizer)
+            if evaluate is not None and is_due(config.eval_every, step):
+                record["eval_reward"] = float(evaluate(algorithm.model))
+            record["step_time"] = time.perf_counter() - started
+            run.report(record)
+            # 3. Save it, or stop.
+            if run.ends(stopping=processes.any(stop())):
+                break
+    optimizer.zero_grad()
+    return run.history
 
 
 def check_training(algorithm: Algorithm, rows: Sequence[dict], config: TrainingConfig) -> None:
@@ -193,14 +158,6 @@ def check_training(algorithm: Algorithm, rows: Sequence[dict], config: TrainingC
     if not len(rows):
         raise ValueError("The training set is empty.")
     algorithm.check(rows)
-
-
-def parameters_to_train(algorithm: Algorithm, config: TrainingConfig) -> list[dict]:
-    """The algorithm's groups of parameters, each with its learning rate. ValueError where none has a parameter."""
-    groups = algorithm.parameter_groups(config)
-    if not any(len(group["params"]) for group in groups):
-        raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
-    return groups
 
 
 def as_list(functions: Callable | Sequence[Callable]) -> list[Callable]:
@@ -250,56 +207,89 @@ def record_of(metrics: Metrics, history: Sequence[Metrics], optimizer: torch.opt
     return record
 
 
-class Reporter:
-    """Tells how each step went: to the listeners, on the progress bar, in log lines; and the algorithm's advice, once.
+@dataclass
+class Run:
+    """The records of a run: its history and its checkpoint, and all that it shows and says while it trains."""
 
-    done: the steps of an earlier run that this one goes on from.    bar: show a progress bar.
-    """
+    algorithm: Algorithm
+    config: TrainingConfig
+    history: list[Metrics]
+    run_file: RunFile
+    listeners: list[Callable[[Metrics], None]]
+    say: Callable[[str], None]
+    bar: tqdm
+    has_advised: bool = False
 
-    def __init__(
-        self,
-        algorithm: Algorithm,
-        config: TrainingConfig,
-        listeners: Sequence[Callable[[Metrics], None]],
-        say: Callable[[str], None],
-        *,
-        done: int,
-        bar: bool,
-    ):
-        self.algorithm = algorithm
-        self.config = config
-        self.listeners = listeners
-        self.say = say
-        self.has_advised = False
-        self.bar = tqdm(
-            total=config.steps,
-            initial=done,
-            desc=algorithm.name,
-            unit="step",
-            disable=not bar,
-            leave=config.log_every > 0,
-        )
-
-    def close(self) -> None:
-        self.bar.close()
-
-    def report(self, history: Sequence[Metrics]) -> None:
-        """Report the last record of the history."""
-        record = history[-1]
+    def report(self, record: Metrics) -> None:
+        """Add the record of a step: to the history, the listeners, the bar and the log; and once the algorithm's advice."""
+        self.history.append(record)
         for listener in self.listeners:
             listener(record)
         self.bar.update()
         self.bar.set_postfix({name: f"{record[name]:.3f}" for name in ("reward", "loss") if name in record})
-        if is_due(self.config.log_every, len(history) - 1):
-            self.say(log_line(history[-self.config.log_every :]))
-        if not self.has_advised:
-            self._advise(history)
-
-    def _advise(self, history: Sequence[Metrics]) -> None:
-        advice = self.algorithm.advice(history)
+        if is_due(self.config.log_every, len(self.history) - 1):
+            self.say(log_line(self.history[-self.config.log_every :]))
+        advice = None if self.has_advised else self.algorithm.advice(self.history)
         if advice:
             self.say(advice)
             self.has_advised = True
+
+    def ends(self, stopping: bool) -> bool:
+        """Save the run where that is due. True, with the model marked as half-trained, where it is to stop here.
+
+        Raises `NonFiniteTraining`, once saved, when the last steps were all skipped.
+        """
+        if stopping or is_due(self.config.checkpoint_every, len(self.history) - 1):
+            self.run_file.save(self.history)
+        stop_when_nothing_is_finite(self.history)
+        if stopping:
+            mark_half_trained(self.algorithm.model, len(self.history), self.config.steps, self.say)
+        return stopping
+
+
+@contextmanager
+def open_run(
+    algorithm: Algorithm,
+    rows: Sequence[dict],
+    config: TrainingConfig,
+    optimizer: torch.optim.Optimizer,
+    processes: Processes,
+    checkpoint_path: str | Path | None,
+    on_step: Callable[[Metrics], None] | Sequence[Callable[[Metrics], None]],
+    progress: bool,
+) -> Iterator[Run]:
+    """A new run, or one that goes on from its checkpoint. An interrupt ends the block; the model is marked then."""
+    remark = algorithm.begin()
+    say = above_the_bar if processes.first else silence
+    listeners = as_list(on_step) if processes.first else []
+    run_file = RunFile(
+        checkpoint_path,
+        algorithm=algorithm.name,
+        reference=algorithm.reference,
+        past=algorithm.past,
+        model=algorithm.model,
+        optimizer=optimizer,
+        config=asdict(config),
+        rows=rows,
+        processes=processes,
+    )
+    with run_file:
+        history = run_file.resume()
+        if history:
+            clear_half_trained_mark(algorithm.model)  # the checkpoint's weights took the place of those that were there
+            say(f"Going on from step {len(history)} of {checkpoint_path}.")
+        elif remark:
+            say(remark)
+        bar = tqdm(
+            total=config.steps,
+            initial=len(history),
+            desc=algorithm.name,
+            unit="step",
+            disable=not (progress and processes.first),
+            leave=config.log_every > 0,
+        )
+        with until_interrupted(algorithm.model, history, config.steps, say), closing(bar):
+            yield Run(algorithm, config, history, run_file, listeners, say, bar)
 
 
 def one_step(

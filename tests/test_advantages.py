@@ -3,13 +3,23 @@ from itertools import product
 import pytest
 import torch
 
-from shared.advantages import advantages_of_turns, gae, group_advantages, turn_advantages, whiten
+from shared.advantages import (
+    advantages_of_turns,
+    gae,
+    group_advantages,
+    plain_group_advantages,
+    turn_advantages,
+    whiten,
+)
 
 
 def test_a_hand_worked_group():
     """Catches the sample standard deviation: (2, 1, -1) has population std sqrt(14/9), not sqrt(7/3)."""
-    advantages, _ = group_advantages(torch.tensor([2.0, 1.0, -1.0]), 3, advantage_eps=0.0)
-    torch.testing.assert_close(advantages, torch.tensor([4.0, 1.0, -5.0]) / 14**0.5)
+    rewards = torch.tensor([2.0, 1.0, -1.0])
+    for advantages in (plain_group_advantages(rewards, 3, 0.0), group_advantages(rewards, 3, advantage_eps=0.0)[0]):
+        torch.testing.assert_close(advantages, torch.tensor([4.0, 1.0, -5.0]) / 14**0.5)
+    advantages = plain_group_advantages(torch.tensor([1.0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1]), 4)  # the docstring's
+    assert advantages.tolist() == pytest.approx([1, -1, -1, 1, 1.73, -0.58, -0.58, -0.58, 0, 0, 0, 0], abs=5e-3)
 
 
 def test_groups_are_consecutive_rows_and_do_not_see_each_other():
@@ -114,9 +124,6 @@ def test_whitening_divides_by_the_spread_and_eps():
 def test_bad_input_is_refused_with_a_sentence(rewards, G, words):
     with pytest.raises(ValueError, match=words):
         group_advantages(torch.tensor(rewards), G)
-
-
-def test_unknown_scale_is_refused():
     with pytest.raises(ValueError, match="scale_rewards"):
         group_advantages(torch.tensor([0.0, 1.0]), 2, scale_rewards="std")
 

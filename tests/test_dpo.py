@@ -7,7 +7,7 @@ from trl import DPOConfig as TRLConfig
 from trl import DPOTrainer
 
 from shared import updates
-from shared.dpo import DPO, DPOConfig, both_of, document_logps, train
+from shared.dpo import DPO, DPOConfig, both_of, document_logps, dpo_loss, train
 from shared.engine import piece_size
 from shared.supervised import encode_documents
 from tests.algorithms import CHOICES
@@ -62,6 +62,13 @@ def test_the_gradient_is_the_one_of_the_paper(tokenizer, reference):
         for total, one, other in zip(expected, up, down):
             total -= BETA * torch.sigmoid(-margin) * (one - other) / len(rows)
     torch.testing.assert_close(found, tuple(expected), rtol=1e-4, atol=1e-6)
+
+
+def test_the_worked_pair_of_the_module():
+    """Catches a reference, a beta or a sign that is left out."""
+    logps = (torch.tensor([value]) for value in (-10.0, -11.0, -12.0, -8.0))
+    loss, metrics = dpo_loss(*logps, beta=0.1)
+    assert loss.item() == pytest.approx(0.474, abs=5e-4) and metrics["margin"].item() == pytest.approx(0.5)
 
 
 def test_a_policy_that_is_its_reference_finds_every_choice_a_coin_toss(tokenizer):

@@ -29,7 +29,7 @@ def test_a_gap_is_of_real_tokens_in_both_directions():
     """Catches differences that cancel, padding that counts, and a mean over the padding."""
     logps = torch.tensor([[-1.0, -2.0, 99.0]])
     others = torch.tensor([[-1.5, -1.75, 0.0]])
-    gap = Gap.between(logps, others, torch.tensor([[True, True, False]]))
+    gap = Gap.of((logps - others)[torch.tensor([[True, True, False]])])
     assert gap == Gap(mean=0.375, largest=0.5)
     assert str(gap) == "by 0.38 nats a token on average and 0.5 at most"
 

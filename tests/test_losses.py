@@ -1,4 +1,5 @@
 import json
+import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,10 +17,10 @@ from shared.losses import (
     clipped_value_loss,
     grpo_loss,
     log_ratios,
+    plain_grpo_loss,
     ratio_weight,
     reinforce_loss,
     sampler_correction,
-    sequence_loss,
 )
 
 LENGTHS = (5, 2, 1, 4)
@@ -90,6 +91,14 @@ def trl_loss(
     return GRPOTrainer._compute_loss(trainer, None, inputs), trainer._metrics["eval"]
 
 
+def assert_same(loss, tensors: dict, other_loss, other_tensors: dict) -> None:
+    """Value and gradient of two losses, each of tensors of its own."""
+    loss.backward()
+    other_loss.backward()
+    torch.testing.assert_close(loss, other_loss, rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(tensors["logps"].grad, other_tensors["logps"].grad, rtol=1e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("level", ["token", "sequence"])
 @pytest.mark.parametrize("loss_type", ["grpo", "dapo", "dr_grpo"])
 @pytest.mark.parametrize("beta", [0.0, 0.04])
@@ -102,10 +111,7 @@ def test_loss_and_gradient_are_trls(loss_type, beta, level, tmp_path):
     loss, metrics = grpo_loss(**ours, beta=beta, **settings)
     assert 0 < metrics["clip_ratio"] < 1
     oracle, _ = trl_loss(theirs, loss_type, beta, tmp_path, level)
-    loss.backward()
-    oracle.backward()
-    torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
-    torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+    assert_same(loss, ours, oracle, theirs)
 
 
 @pytest.mark.parametrize("level", ["token", "sequence"])
@@ -120,10 +126,7 @@ def test_bound_and_gate_are_trls(loss_type, epsilon_high, beta, level, tmp_path)
     settings = {"loss_type": loss_type, "epsilon_high": epsilon_high, "importance_sampling_level": level}
     loss, metrics = grpo_loss(**ours, beta=beta, **settings)
     oracle, logged = trl_loss(theirs, loss_type, beta, tmp_path, level, epsilon_high or 0.2)
-    loss.backward()
-    oracle.backward()
-    torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
-    torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+    assert_same(loss, ours, oracle, theirs)
     if loss_type == "cispo":
         assert 0 < metrics["cispo_clip_ratio"] < 1
         assert metrics["cispo_clip_ratio"].item() == pytest.approx(logged["cispo_clip_ratio"][0])
@@ -139,10 +142,7 @@ def test_the_correction_multiplies_what_trls_does(loss_type, mode, tmp_path):
     correction = sampler_correction(ours["old_logps"], sampler_logps, ours["completion_mask"], mode, 1.5)
     loss, _ = grpo_loss(**ours, beta=0.1, loss_type=loss_type, epsilon_high=1.3, correction=correction)
     oracle, _ = trl_loss(theirs, loss_type, 0.1, tmp_path, "token", 1.3, correction)
-    loss.backward()
-    oracle.backward()
-    torch.testing.assert_close(loss, oracle, rtol=1e-6, atol=1e-7)
-    torch.testing.assert_close(ours["logps"].grad, theirs["logps"].grad, rtol=1e-6, atol=1e-7)
+    assert_same(loss, ours, oracle, theirs)
 
 
 @pytest.mark.parametrize(
@@ -221,18 +221,26 @@ def test_a_bound_below_1_is_refused(epsilon_high):
         grpo_loss(**tensors, loss_type="cispo", epsilon_high=epsilon_high)
 
 
-def test_the_handouts_sequence_level_number():
-    new, ref = torch.tensor([0.6, 0.4, 0.7, 0.3]).log(), torch.tensor([0.5, 0.5, 0.6, 0.4]).log()
-    loss, _ = sequence_loss(new, ref, torch.tensor([1.2, -0.4, 0.5, -1.0]), ref, beta=0.1, epsilon=0.2)
+def test_the_handouts_sequence_level_number_and_the_example():
+    """Catches numbers of a docstring that nobody computed, and an epsilon that is not passed on."""
+    new, ref = (torch.tensor([p]).log().T for p in ([0.6, 0.4, 0.7, 0.3], [0.5, 0.5, 0.6, 0.4]))  # (4, 1)
+    advantages = torch.tensor([1.2, -0.4, 0.5, -1.0])
+    loss = plain_grpo_loss(new, ref, advantages, torch.ones(4, 1), ref, 0.1)
     assert loss.item() == pytest.approx(-0.2233469, abs=1e-7)
+    parts = zip(*(x.split(1) for x in (new, ref, advantages, torch.ones(4, 1), ref)))
+    losses = [plain_grpo_loss(*part, beta=0.1).item() for part in parts]
+    assert losses == pytest.approx([-1.438, 0.323, -0.582, 0.805], abs=5e-4)
+    free = plain_grpo_loss(new[:1], ref[:1] - 1, advantages[:1], torch.ones(1, 1), ref[:1], 0.0, epsilon=9.0)
+    assert free.item() == pytest.approx(-1.2 * 1.2 * math.e)
 
 
-def test_a_sequence_is_clipped_at_epsilon_and_needs_no_reference():
-    """Catches an epsilon that is not passed on: a ratio of 1.35 is cut to 1.2, and with epsilon 0.4 not at all."""
-    logps, old_logps, advantages = torch.tensor([1.35]).log(), torch.zeros(1), torch.ones(1)
-    assert sequence_loss(logps, old_logps, advantages)[0].item() == pytest.approx(-1.2)
-    assert sequence_loss(logps, old_logps, advantages, epsilon=0.4)[0].item() == pytest.approx(-1.35)
-    assert sequence_loss(logps, old_logps, advantages, torch.zeros(1))[0].item() == pytest.approx(-1.2), "beta is 0"
+def test_the_definition_is_the_loss_without_options():
+    """Catches a definition that averages, clips or masks in another way; its padding holds inf."""
+    ours, plain = batch(), batch()
+    plain["old_logps"] = plain["old_logps"].masked_fill(plain["completion_mask"] == 0, torch.inf)
+    loss, _ = grpo_loss(**ours, beta=0.04)
+    definition = plain_grpo_loss(**plain, beta=0.04)
+    assert_same(loss, ours, definition, plain)
 
 
 @pytest.mark.parametrize("poison", [1e30, float("inf"), float("-inf"), float("nan")])

@@ -13,7 +13,6 @@ from shared.models import (
     best_device,
     frozen_copy,
     load_policy,
-    matrix_megabytes,
     model_name,
     name_and_revision,
     parameter_summary,
@@ -212,14 +211,3 @@ def test_rows_that_end_within_a_block_keep_their_scales():
         if name in layers:
             expected = layers[name](x)
             assert (layer.base_layer(x) - expected).norm() < 0.15 * expected.norm(), name
-
-
-def test_megabytes_of_matrices_count_their_scales(saved):
-    """Catches 4-bit weights counted as bytes, two to each, without the float that each block of 64 shares."""
-    pytest.importorskip("bitsandbytes")
-    whole, _ = load_policy(saved, device="cpu", lora=True)
-    packed, _ = load_policy(saved, device="cpu", lora=True, load_in_4bit=True)
-    adapted = [m for m in whole.modules() if hasattr(m, "base_layer")]
-    weights = [m.base_layer.weight.numel() for m in adapted]
-    assert matrix_megabytes(whole) == pytest.approx(4 * sum(weights) / 1e6)
-    assert matrix_megabytes(packed) == pytest.approx(sum(n / 2 + 4 * -(-n // 64) for n in weights) / 1e6)

@@ -55,7 +55,7 @@ LINES = 40  # of a cell of code
 CORE_MINUTES = 45
 CORE_ANSWERS = 3
 # Exercises without a check below them: what is run there has no right answer, or it is checked in a later cell.
-WITHOUT_CHECK = {"experiment"}
+WITHOUT_CHECK = {"experiment", "factors"}
 HINT = re.compile(r"<details><summary>Hint</summary>\n\n.+\n\n</details>$")
 
 

@@ -1,5 +1,6 @@
 """Oracles: the loss that TRL's RewardTrainer computes, in closed form; a known reward on pairs that are enumerated."""
 
+from copy import deepcopy
 from itertools import permutations
 
 import pytest
@@ -11,8 +12,7 @@ from trl import RewardConfig, RewardTrainer
 
 from shared.algorithm import TrainingConfig
 from shared.dpo import both_of
-from shared.losses import preference_loss
-from shared.reward_model import RewardModel, RewardModelling, accuracy, train
+from shared.reward_model import RewardModel, RewardModelling, accuracy, plain_fit, preference_loss, train
 from shared.rewards import score
 from tests.algorithms import CHOICES
 from tests.fakes import tiny_llama
@@ -123,10 +123,12 @@ def test_it_recovers_a_known_reward(tokenizer):
 @pytest.mark.usefixtures("shapes_unchecked")
 def test_it_learns_the_choices(tokenizer):
     judge = RewardModel(tiny_llama(initializer_range=0.5), tokenizer)
-    config = TrainingConfig(
-        steps=1, prompts_per_step=4, num_iterations=50, learning_rate=0.1, warmup_steps=0, log_every=0
-    )
+    plain = deepcopy(judge)
+    size = {"steps": 1, "prompts_per_step": 4, "num_iterations": 50, "max_grad_norm": 1e9}
+    config = TrainingConfig(**size, learning_rate=0.1, warmup_steps=0, log_every=0)
     (record,) = train(judge, CHOICES, config, progress=False)
+    plain_fit(plain, CHOICES, updates=50, learning_rate=0.1)
+    torch.testing.assert_close(judge.head.weight, plain.head.weight)
     assert accuracy(judge, CHOICES) == 1 and record["accuracy"] > 0.5
     swapped = [row | {"chosen": row["rejected"], "rejected": row["chosen"]} for row in CHOICES]
     assert accuracy(judge, swapped) == 0

@@ -5,7 +5,7 @@ import torch
 
 from shared.constrain import answer_trie
 from shared.engine.sampling import Sampling, draw, keep_likely, position_ids
-from shared.logps import completion_logps
+from shared.logps import completion_logps, plain_logps
 from shared.models import eos_token_ids
 from shared.rollout import encode_prompts, length_mask, sample
 from tests.fakes import letter_tokenizer, tiny_gpt2, tiny_llama
@@ -15,17 +15,6 @@ PROMPTS = ["abc", "d", "efghij", "ab", "d"]
 
 def seeded(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
-
-
-def plain_logps(model, rollout) -> torch.Tensor:
-    """The textbook way: B padded rows of prompt and completion, all logits, a full log-softmax."""
-    G = rollout.num_generations
-    ids = torch.cat([rollout.prompt_ids.repeat_interleave(G, 0), rollout.completion_ids], dim=1)
-    mask = torch.cat([rollout.prompt_mask.repeat_interleave(G, 0), rollout.completion_mask], dim=1)
-    logits = model(input_ids=ids, attention_mask=mask, position_ids=position_ids(mask)).logits
-    P = rollout.prompt_ids.size(1)
-    logps = (logits[:, P - 1 : -1] / rollout.sampling.temperature).log_softmax(-1)
-    return logps.gather(-1, rollout.completion_ids[..., None])[..., 0] * rollout.completion_mask
 
 
 def test_greedy_equals_one_at_a_time_generate(model, tokenizer):

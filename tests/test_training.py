@@ -1,6 +1,7 @@
 """The loop: which rows it learns from, in which order, at which rate, in which precision."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -10,8 +11,9 @@ from shared.algorithm import Algorithm, TrainingConfig
 from shared.engine import chance
 from shared.engine.chance import MINIBATCHES, permutation
 from shared.engine.chance import ROWS as ROWS_NUMBER
-from shared.training import rows_of_step, train
-from tests.algorithms import TEXTS
+from shared.grpo import GRPO, GRPOConfig
+from shared.training import plain_train, rows_of_step, train
+from tests.algorithms import TEXTS, longer_is_better
 from tests.fakes import letter_tokenizer, tiny_llama
 from tests.line import CONFIG, ROWS, Line, Points, parameters
 
@@ -22,6 +24,21 @@ def test_two_methods_are_enough_to_be_trained():
     history = train(line, ROWS, replace(CONFIG, steps=300), progress=False)
     assert history[-1]["loss"] < 1e-4 < 100 < history[0]["loss"]
     assert line.model.weight.item() == pytest.approx(3, abs=1e-3)
+
+
+def test_training_is_what_the_plain_loop_defines():
+    """Catches a definition, which is read first, that goes through other minibatches or makes other updates."""
+    size = {"steps": 3, "prompts_per_step": 4, "num_iterations": 2, "minibatches": 2, "weight_decay": 0.1}
+    config = GRPOConfig(**size, num_generations=4, max_new_tokens=4, beta=0.1, warmup_steps=0, log_every=0, bf16=False)
+    trained = []
+    for loop in (plain_train, partial(train, progress=False)):
+        line = Line()
+        policy = GRPO(tiny_llama().eval(), letter_tokenizer(), longer_is_better, config, reference=tiny_llama(9).eval())
+        loop(line, ROWS, replace(CONFIG, **size, max_grad_norm=0.5))
+        loop(policy, TEXTS, config)
+        trained.append(parameters(line.model) + parameters(policy.model))
+    torch.testing.assert_close(*trained)
+    assert not all(map(torch.equal, trained[0][2:], parameters(tiny_llama())))
 
 
 def test_every_row_is_learned_from_in_each_iteration():
@@ -82,16 +99,11 @@ def test_every_epoch_of_every_step_has_its_own_order(monkeypatch):
     assert {call for call in asked if call[3] != MINIBATCHES} == {(12, 8, 0, chance.ROWS)}
 
 
-def test_the_learning_rate_warms_up_linearly_from_its_first_share():
+@pytest.mark.parametrize("warmup_steps, rates", [(4, [0.1, 0.2, 0.3, 0.4, 0.4, 0.4]), (0, [0.4]), (1, [0.4])])
+def test_the_learning_rate_warms_up_linearly_from_its_first_share(warmup_steps, rates):
     """Catches a warm-up that begins at 0 and wastes the first step, or that ends a step late."""
-    history = train(Line(), ROWS, replace(CONFIG, steps=6, warmup_steps=4, learning_rate=0.4), progress=False)
-    assert [record["learning_rate"] for record in history] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4, 0.4])
-
-
-@pytest.mark.parametrize("warmup_steps", [0, 1])
-def test_no_warm_up_and_one_of_one_step_begin_at_the_full_rate(warmup_steps):
-    history = train(Line(), ROWS, replace(CONFIG, steps=1, warmup_steps=warmup_steps), progress=False)
-    assert history[0]["learning_rate"] == 0.05
+    config = replace(CONFIG, steps=len(rates), warmup_steps=warmup_steps, learning_rate=0.4)
+    assert [record["learning_rate"] for record in train(Line(), ROWS, config, progress=False)] == pytest.approx(rates)
 
 
 def test_the_learning_rate_in_the_record_is_the_one_that_acts(monkeypatch):

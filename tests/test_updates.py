@@ -21,23 +21,18 @@ def test_rows_of_like_length_share_a_piece(monkeypatch):
 
 
 def test_the_gradient_in_pieces_is_that_of_the_whole(monkeypatch):
-    """Catches pieces that weigh by their rows where the loss divides by tokens: the rows here weigh 1, 2 and 3."""
+    """Catches pieces that weigh by their rows where the loss and the metric divide by tokens: the rows weigh 1, 2 and 3."""
     results = []
     for at_once in (10**6, 1):
         monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", at_once)
         line = Line()
         history = train(line, ROWS, CONFIG, progress=False)
+        assert all(record["error"] == pytest.approx(record["loss"], rel=1e-6) for record in history)
         results.append((parameters(line.model), [record["loss"] for record in history], len(line.seen)))
     (whole, losses, calls), (in_pieces, losses_in_pieces, more_calls) = results
     assert calls == 4 and more_calls == 4 * 6
     torch.testing.assert_close(in_pieces, whole)
     assert losses_in_pieces == pytest.approx(losses, rel=1e-5)
-
-
-def test_a_metric_of_pieces_is_a_mean_over_tokens(monkeypatch):
-    monkeypatch.setattr(piece_size, "LOGITS_AT_ONCE", 1)
-    record = train(Line(), ROWS, replace(CONFIG, steps=1), progress=False)[0]
-    assert record["error"] == pytest.approx(record["loss"], rel=1e-6)
 
 
 def test_a_step_that_is_not_finite_changes_nothing_and_is_marked():
@@ -97,23 +92,22 @@ def test_the_gradient_norm_is_clipped_and_told_before_clipping():
     assert all(p.grad is None for p in line.model.parameters())
 
 
-@pytest.mark.parametrize("spoiled", [math.nan, math.inf])
-def test_apply_gradient_refuses_what_is_not_finite(spoiled):
+SPOILT = [
+    lambda loss: loss * math.nan,
+    lambda loss: loss * math.inf,
+    lambda loss: loss + math.inf,
+    lambda loss: (loss - loss.detach()).sqrt(),
+]
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
+def test_a_loss_or_a_gradient_alone_that_is_not_finite_is_enough(spoil):
+    """Catches a guard that asks for both: the root of 0 has an infinite slope, and a constant has none."""
     line = Line()
     before = parameters(line.model)
-    loss = line.model(torch.ones(1, 1)).sum() * spoiled
-    norm = updates.apply_gradient(loss, line.model, torch.optim.SGD(line.model.parameters(), lr=1.0), 1.0)
+    optimizer = torch.optim.SGD(line.model.parameters(), lr=1.0)
+    norm = updates.apply_gradient(spoil(line.model(torch.ones(1, 1)).sum()), line.model, optimizer, 1.0)
     assert math.isnan(norm) and all(map(torch.equal, before, parameters(line.model)))
-
-
-def test_a_loss_or_a_gradient_alone_that_is_not_finite_is_enough():
-    """Catches a guard that asks for both: the root of 0 has an infinite slope, and a constant has none."""
-    for spoil in (lambda loss: loss + math.inf, lambda loss: (loss - loss.detach()).sqrt()):
-        line = Line()
-        before = parameters(line.model)
-        optimizer = torch.optim.SGD(line.model.parameters(), lr=1.0)
-        norm = updates.apply_gradient(spoil(line.model(torch.ones(1, 1)).sum()), line.model, optimizer, 1.0)
-        assert math.isnan(norm) and all(map(torch.equal, before, parameters(line.model)))
 
 
 def test_no_gradient_is_left_behind(monkeypatch):

@@ -56,11 +56,15 @@ CONDITIONS = {
 }
 
 
+def true_reward(n_states: int) -> np.ndarray:
+    reward = np.zeros(n_states)
+    reward[24], reward[8] = 1.0, 0.65
+    return reward
+
+
 def expert_in(world: irl.Transitions) -> np.ndarray:
     """The notebook's expert, (S, A), which it made on ice of 0.2 and lets walk on any."""
-    reward = np.zeros(world.n_states)
-    reward[24], reward[8] = 1.0, 0.65
-    value = irl.value_iteration(irl.grid_world(SIZE, 0.2), reward, DISCOUNT)
+    value = irl.value_iteration(irl.grid_world(SIZE, 0.2), true_reward(world.n_states), DISCOUNT)
     return irl.stochastic_policy_from_value(irl.grid_world(SIZE, 0.2), value, weighting=lambda v: v**50)
 
 
@@ -83,8 +87,7 @@ def fitted(room: Room, seed: int) -> dict[str, float]:
         "free": irl.gradient_ascent(room.rate, room.decay),
         "cut off": lambda weights, gradient, k: np.maximum(weights + room.rate * gradient, 0.0),
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", irl.NotConverged)
+    with warnings.catch_warnings(action="ignore", category=irl.NotConverged):
         fit = irl.maxent_irl(
             world,
             np.eye(world.n_states),

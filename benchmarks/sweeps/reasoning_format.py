@@ -19,7 +19,7 @@ from shared.engine.chance import EVALUATION
 from shared.engine.sampling import Sampling
 from shared.interrupt import put_back, trained_weights
 from shared.logps import completion_logps
-from shared.losses import sequence_loss
+from shared.losses import plain_grpo_loss
 from shared.models import load_policy
 from shared.prompts import rows_for
 from shared.recipes import RECIPES
@@ -39,7 +39,8 @@ def of_means(
     """The loss of the notebook: GSPO's, with k3 of mean log-probabilities."""
     lengths = mask.sum(dim=1)
     means = [(values * mask).sum(dim=1) / lengths for values in (logps, old_logps, ref_logps)]
-    return sequence_loss(means[0], means[1], advantages, means[2], beta=beta, epsilon=EPSILON)[0]
+    logps, old_logps, ref_logps = (mean[:, None] for mean in means)  # a sequence is a completion of one token
+    return plain_grpo_loss(logps, old_logps, advantages, torch.ones_like(logps), ref_logps, beta, EPSILON)
 
 
 def of_completions(

@@ -1,7 +1,17 @@
 """Blank editions from worked notebooks: solutions out, TODOs kept, outputs cleared.
 
-What becomes of a cell is in `checker/reading/markers.py`. A blank edition carries the course's version and what its exercises
-look like, so that one that somebody has filled in is told from one that may be built again.
+    a cell of the worked notebook                       the same cell of the blank edition
+    def square(x):                                      def square(x):
+        # student code here                                 # student code here
+        # TODO: return the square of x (1 point)            # TODO: return the square of x (1 point)
+        squared = x * x                                     raise NotImplementedError
+        return squared                                      # end student code
+        # end student code
+
+Of Markdown, an answer between its markers becomes "Your answer here." (`checker/reading/markers.py` has the markers.) Below
+stand, in this order: one cell; the notebook; the search for a solution that it still shows; the file. A blank edition
+carries the course's version and what its exercises look like, so that one that somebody has filled in is told from one
+that may be built again.
 """
 
 import copy
@@ -19,17 +29,18 @@ from checker.reading.files import write_beside
 from checker.reading.layout import place_in
 from checker.reading.markers import (
     ANSWER_BEGIN,
+    ANSWER_END,
+    ANSWER_WITH_POINTS,
     BEGIN,
     BLANK_ANSWER,
     END,
     MarkerError,
     begins,
-    blank_code,
-    blank_markdown,
     number_of,
     walk,
 )
 from checker.reading.notebook import CHECK_RECORD, Cell, Unreadable, dump, joined, notebook_of, parse, printed
+from checker.reading.todos import todo_at
 from checker.reading.website import QUESTIONS, SETTINGS, website
 
 EXPECTED_LINES = 12
@@ -70,6 +81,57 @@ class Edition:
         return f"{number_of(str(self.exercises), 'exercise')}, {number_of(str(self.answers), 'answer')}"
 
 
+def blank_code(lines: list[str], where: str = "") -> list[str]:
+    """The lines of a code cell with each solution replaced by `raise NotImplementedError`; its TODO stays.
+
+    Raises:
+        MarkerError: markers are not in pairs, are misspelt, or an exercise does not begin with a TODO.
+    """
+    kept: list[str] = []
+    for number, (line, inside, position) in enumerate(walk(lines, BEGIN, END, where)):
+        if not inside:
+            kept.append(line)
+        elif position == 0:  # the first line of the solution
+            todo = todo_at(lines[number:])
+            if todo is None:
+                raise MarkerError(
+                    f"{where}: the line after `{BEGIN}` must be `# TODO: ...`, and it is {line.strip()!r}."
+                )
+            indent = line[: len(line) - len(line.lstrip())]
+            kept += [*todo.lines, f"{indent}raise NotImplementedError"]
+    return kept
+
+
+def blank_markdown(lines: list[str], where: str = "") -> list[str]:
+    """A Markdown cell's lines with each answer replaced by `Your answer here.` Errors as in `blank_code`.
+
+    What an answer is worth stays to be read, in a line above it.
+    """
+    kept: list[str] = []
+    for line, inside, _ in walk(lines, ANSWER_BEGIN, ANSWER_END, where):
+        if not inside and line.strip() != ANSWER_END:
+            kept += _blank_answer(line) if begins(line, ANSWER_BEGIN) else [line]
+    return kept
+
+
+def _blank_answer(marker: str) -> list[str]:
+    worth = ANSWER_WITH_POINTS.fullmatch(marker.strip())
+    if worth is None:
+        return [BLANK_ANSWER]
+    return [f"*Worth {number_of(worth.group(1), 'point')}{worth.group(2) or ''}.*", "", BLANK_ANSWER]
+
+
+def blank_cell(worked: dict, where: str) -> dict:
+    """A cell without its solution or answer, and without outputs."""
+    cell = copy.deepcopy(worked)
+    lines = joined(cell["source"]).split("\n")
+    if cell["cell_type"] == "code":
+        cell |= {"source": "\n".join(blank_code(lines, where)), "outputs": [], "execution_count": None}
+    elif cell["cell_type"] == "markdown":
+        cell["source"] = "\n".join(blank_markdown(lines, where))
+    return cell
+
+
 def blank(content: dict, source: str, questions: str = "") -> dict:
     """The blank edition of a notebook's JSON.
 
@@ -80,89 +142,93 @@ def blank(content: dict, source: str, questions: str = "") -> dict:
     Raises:
         MarkerError: see `blank_code`; or a solution line would show in the blank edition.
     """
-    notebook = copy.deepcopy(content)
     named = notebook_of(content)
     header = joined(content["cells"][0]["source"]) if content["cells"] else ""
     own_task = OWN_TASK.search(header) is not None
-    words = EXAMPLE_PRINTED if own_task else SHOULD_PRINT
     cells = []
-    for number, cell in enumerate(notebook["cells"]):
-        where = f"{source}, {place_in(named, number)}"
-        lines = joined(cell["source"]).split("\n")
-        if cell["cell_type"] == "code":
-            cell["source"] = "\n".join(blank_code(lines, where))
-            exercise = cell["source"] != joined(content["cells"][number]["source"])
-            checked = exercise and CHECKED.search(cell["source"])
-            expected = _expected(named.cells[number], words) if checked else None
-            cell["outputs"] = []
-            cell["execution_count"] = None
-        else:
-            expected = None
-            if cell["cell_type"] == "markdown":
-                cell["source"] = "\n".join(blank_markdown(lines, where))
-        to_edit = cell["cell_type"] != "markdown" or BLANK_ANSWER in cell["source"].split("\n")
+    for number, worked in enumerate(content["cells"]):
+        cell = blank_cell(worked, f"{source}, {place_in(named, number)}")
         titled_by_the_student = number == 0 and own_task
-        folded = FOLDED if cell.get("metadata", {}).get("jupyter") == FOLDED["jupyter"] else {}
-        cell["metadata"] = dict(folded) if to_edit or titled_by_the_student else LOCKED | folded
+        cell["metadata"] = _metadata(worked, may_be_edited=_is_the_students(cell) or titled_by_the_student)
         cells.append(cell)
-        # The outputs are gone, so a cell of text says what the exercise prints when it is right.
-        if expected:
-            cells.append(_text(f"{cell['id']}-expected", expected) | {"metadata": LOCKED | FOLDED})
+        if _is_checked_exercise(worked, cell):
+            words = EXAMPLE_PRINTED if own_task else SHOULD_PRINT
+            cells += _should_print(named.cells[number], f"{cell['id']}-expected", words)
         if number == 0:
-            worth = total(exercises(content["cells"]))
-            note = (
-                f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build"
-                f" overwrites this file. Its exercises are worth {worth:g} points in all.*"
-            )
-            if questions:
-                note += f" When you have filled it in: [questions to test yourself]({questions})."
-            cells.append(_text(f"{cell['id']}-generated", note))
-    notebook["cells"] = cells
+            cells.append(_text(f"{cell['id']}-generated", _note(content, source, questions), LOCKED))
     kernel = content.get("metadata", {}).get("kernelspec", {})
-    notebook["metadata"] = {"kernelspec": kernel, "course": identity(cells)}
+    made = copy.deepcopy(content) | {"cells": cells, "metadata": {"kernelspec": kernel, "course": identity(cells)}}
     # A slip in the worked notebook must never hand out a solution: the finished edition is searched for one.
-    if leaks := leaked(content, notebook):
+    if leaks := leaked(content, made):
         raise MarkerError(
             f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Say it in"
             " another way outside."
         )
-    return notebook
+    return made
 
 
-def _text(name: str, source: str) -> dict:
-    """A cell of text that is not to be edited."""
-    return {"cell_type": "markdown", "id": name, "metadata": dict(LOCKED), "source": source}
+def _is_the_students(cell: dict) -> bool:
+    """True for a cell that is filled in or run, and for text with room for an answer."""
+    return cell["cell_type"] != "markdown" or BLANK_ANSWER in cell["source"].split("\n")
 
 
-def _expected(cell: Cell, words: str) -> str | None:
-    """The lines and tables that the worked notebook shows below this exercise, after these words; None without any."""
+def _is_checked_exercise(worked: dict, cell: dict) -> bool:
+    """True for code that a solution was taken out of and that calls a check."""
+    changed = cell["cell_type"] == "code" and cell["source"] != joined(worked["source"])
+    return changed and CHECKED.search(cell["source"]) is not None
+
+
+def _metadata(worked: dict, may_be_edited: bool) -> dict:
+    """The lock on the course's own text, and the worked cell's fold; nothing else that its author's editor noted."""
+    is_folded = worked.get("metadata", {}).get("jupyter") == FOLDED["jupyter"]
+    return ({} if may_be_edited else LOCKED) | (FOLDED if is_folded else {})
+
+
+def _text(name: str, source: str, metadata: dict) -> dict:
+    return {"cell_type": "markdown", "id": name, "metadata": dict(metadata), "source": source}
+
+
+def _note(content: dict, source: str, questions: str) -> str:
+    """The note below the title: what this file is, and what it is worth."""
+    note = (
+        f"*Generated from `{source}` by `checker assign`. Fill in a copy of it; the next build"
+        f" overwrites this file. Its exercises are worth {total(exercises(content['cells'])):g} points in all.*"
+    )
+    return note + (f" When you have filled it in: [questions to test yourself]({questions})." if questions else "")
+
+
+def _should_print(cell: Cell, name: str, words: str) -> list[dict]:
+    """A cell of text with the lines and tables that the worked notebook shows below this exercise; none without any.
+
+    The outputs are gone, so the text says what the exercise prints when it is right.
+    """
     shown = [o for o in cell.outputs if o.kind != "error" and not o.image and CHECK_RECORD not in o.data]
     lines = plain("".join(map(printed, shown))).rstrip().splitlines()
     if not lines:
-        return None
+        return []
     beginning = lines[:EXPECTED_LINES] + (["..."] if len(lines) > EXPECTED_LINES else [])
-    return f"{words}\n\n```text\n" + "\n".join(beginning) + "\n```"
+    return [_text(name, f"{words}\n\n```text\n" + "\n".join(beginning) + "\n```", LOCKED | FOLDED)]
 
 
 def solution_lines(content: dict) -> set[str]:
     """The lines of code of all solutions that name something: no comments, no brackets, no `else:`."""
-    found = set()
-    for cell in content["cells"]:
-        if cell["cell_type"] == "code":
-            lines = joined(cell["source"]).split("\n")
-            found |= {line.strip() for line, inside, position in walk(lines, BEGIN, END, "") if inside and position > 0}
+    walked = walk(_lines_of(content, "code"), BEGIN, END, "")
+    # At position 0 stands the TODO, which stays.
+    found = {line.strip() for line, inside, position in walked if inside and position > 0}
     return {line for line in found if not line.startswith("#") and set(WORD.findall(line)) - set(kwlist)}
 
 
 def leaked(content: dict, blank_edition: dict) -> list[str]:
     """Lines of solutions that the blank edition shows, as lines of code or text or between backticks, sorted."""
-    shown = set()
-    for cell in blank_edition["cells"]:
-        source = joined(cell["source"])
-        shown |= {line.strip() for line in source.split("\n")}
-        if cell["cell_type"] == "markdown":
-            shown |= set(QUOTED.findall(source))
-    return sorted(solution_lines(content) & shown)
+    shown = {line.strip() for line in _lines_of(blank_edition)}
+    quoted = {part for line in _lines_of(blank_edition, "markdown") for part in QUOTED.findall(line)}
+    return sorted(solution_lines(content) & (shown | quoted))
+
+
+def _lines_of(content: dict, kind: str = "") -> list[str]:
+    """The lines of all cells, or of those of a kind."""
+    cells = [cell for cell in content["cells"] if kind in ("", cell["cell_type"])]
+    return [line for cell in cells for line in joined(cell["source"]).split("\n")]
 
 
 def fill(blank_edition: dict, content: dict) -> dict:
@@ -238,17 +304,9 @@ def _target(path: Path, folder: Path) -> Path:
 
 
 def _edition(target: Path, made: dict, content: dict, warnings: Iterable[str] = ()) -> Edition:
-    lines = {kind: _lines_of(content, kind) for kind in ("code", "markdown")}
-    asked = sum(line.strip() == BEGIN for line in lines["code"])
-    answers = sum(begins(line, ANSWER_BEGIN) for line in lines["markdown"])
+    asked = sum(line.strip() == BEGIN for line in _lines_of(content, "code"))
+    answers = sum(begins(line, ANSWER_BEGIN) for line in _lines_of(content, "markdown"))
     return Edition(target, dump(made), asked, answers, tuple(warnings))
-
-
-def _lines_of(content: dict, kind: str) -> list[str]:
-    """The lines of all cells of a kind."""
-    return [
-        line for cell in content["cells"] if cell["cell_type"] == kind for line in joined(cell["source"]).split("\n")
-    ]
 
 
 def _refuse_filled(target: Path, fresh: dict) -> None:

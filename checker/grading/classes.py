@@ -26,6 +26,9 @@ class Class:
         """The late days of a student, and the rule; None without a rule. What the roster says goes before the platform.
 
         days: as the platform counts them; None where it does not count.    late: the platform says "late".
+
+        With 1 free day by the rule: the platform counts 3 days, so 1 of 3 is free; where the roster says 0 days for this
+        student, it is 0; where the platform says "late" and no number, `days` stays None: how late is not known.
         """
         rule = self.rules.late
         if rule is None:

@@ -1,4 +1,7 @@
-"""The work of grading a class: what was handed in, as notebooks to be graded, each within its limits."""
+"""The work of grading a class: what was handed in, as notebooks to be graded, each within its limits.
+
+`collected` reads what lies there, chooses what counts, sets the rest aside with a reason, and lists who is missing.
+"""
 
 import json
 import tempfile
@@ -89,14 +92,11 @@ def collected(paths: list[Path], this_class: Class) -> Work:
     with tempfile.TemporaryDirectory() as scratch:
         found = collect(paths, Path(scratch), this_class.roster, rules.pattern, rules.due, this_class.only_student)
         uploads, unread = _read(found.handed, this_class.sheets)
-        asked = [upload for upload in uploads if upload.sheet.name in rules.notebooks or not rules.notebooks]
-        chosen, others = _chosen(asked)
-    jobs = [_job(upload, this_class) for upload in chosen]
-    by_digest = {job.digest: (upload.handed, job) for upload, job in zip(chosen, jobs)}
-    served = {upload.handed.student for upload in chosen}
-    extra = [_not_assigned(upload, rules.notebooks, served) for upload in uploads if upload not in asked]
-    aside = [*found.aside, *unread, *others, *extra]
-    known = served | {one.student for one in aside}
+        counted, not_counted = _counted(uploads, rules.notebooks)
+    aside = [*found.aside, *unread, *not_counted]
+    jobs = [_job(upload, this_class) for upload in counted]
+    by_digest = {job.digest: (upload.handed, job) for upload, job in zip(counted, jobs)}
+    known = {upload.handed.student for upload in counted} | {one.student for one in aside}
     missing = [student.id for student in this_class.roster.students if student.id not in known]
     return Work(by_digest, aside, missing)
 
@@ -151,18 +151,26 @@ def _opened(file: Path) -> tuple[object, str]:
     return content.get("metadata"), json.dumps(content)
 
 
-def _chosen(uploads: list[Upload]) -> tuple[list[Upload], list[Aside]]:
-    """The upload of each student and notebook that counts, and the others with the reason."""
+def _counted(uploads: list[Upload], assigned: tuple[str, ...]) -> tuple[list[Upload], list[Aside]]:
+    """The upload of each student and assigned notebook that counts, and the others with the reason.
+
+    assigned: names of notebooks; none where all are.
+    """
     together: dict[tuple[str, str], list[Upload]] = {}
+    extra = []
     for upload in uploads:
-        together.setdefault((upload.handed.student, upload.sheet.name), []).append(upload)
-    chosen = []
+        if assigned and upload.sheet.name not in assigned:
+            extra.append(upload)
+        else:
+            together.setdefault((upload.handed.student, upload.sheet.name), []).append(upload)
+    counted = []
     aside = []
     for (_, notebook), several in together.items():
-        counts, others = _latest([upload.handed for upload in several], notebook)
-        chosen += [upload for upload in several if upload.handed is counts]
+        latest_one, others = _latest([upload.handed for upload in several], notebook)
+        counted += [upload for upload in several if upload.handed is latest_one]
         aside += others
-    return chosen, aside
+    served = {upload.handed.student for upload in counted}
+    return counted, aside + [_not_assigned(upload, assigned, served) for upload in extra]
 
 
 def _latest(several: list[Handed], notebook: str) -> tuple[Handed | None, list[Aside]]:

@@ -1,15 +1,13 @@
-"""The markers of exercises, and what becomes of a cell between them in a blank edition.
+"""The markers of exercises in the cells of a worked notebook.
 
 In code, what lies between `# student code here` and `# end student code` is the solution; it begins with a
 `# TODO: ...` that stays (`checker/reading/todos.py`). In Markdown it is what lies between `<!-- student answer: 3 points -->` and
-`<!-- end student answer -->`; the points may be left out, and `3 points, further` goes beyond the core. The transforms
-are pure, lines to lines, and any doubt about a marker is an error: a slip must never leak a solution.
+`<!-- end student answer -->`; the points may be left out, and `3 points, further` goes beyond the core. Any doubt
+about a marker is an error: a slip must never leak a solution.
 """
 
 import re
 from collections.abc import Iterator
-
-from checker.reading.todos import todo_at
 
 BEGIN = "# student code here"
 END = "# end student code"
@@ -22,46 +20,6 @@ RESEMBLES = re.compile(r"#.*\bstudent'?s?\b.*\bcode\b|#.*\bend\b.*\bstudent\b|<!
 
 class MarkerError(ValueError):
     """A marker is nested, unclosed, stray or misspelt; the message says where."""
-
-
-def blank_code(lines: list[str], where: str = "") -> list[str]:
-    """The lines of a code cell with each solution replaced by `raise NotImplementedError`; its TODO stays.
-
-    Raises:
-        MarkerError: markers are not in pairs, are misspelt, or an exercise does not begin with a TODO.
-    """
-    kept: list[str] = []
-    for number, (line, inside, position) in enumerate(walk(lines, BEGIN, END, where)):
-        if not inside:
-            kept.append(line)
-        elif position == 0:
-            todo = todo_at(lines[number:])
-            if todo is None:
-                raise MarkerError(
-                    f"{where}: the line after `{BEGIN}` must be `# TODO: ...`, and it is {line.strip()!r}."
-                )
-            indent = line[: len(line) - len(line.lstrip())]
-            kept += [*todo.lines, f"{indent}raise NotImplementedError"]
-    return kept
-
-
-def blank_markdown(lines: list[str], where: str = "") -> list[str]:
-    """A Markdown cell's lines with each answer replaced by `Your answer here.` Errors as in `blank_code`.
-
-    What an answer is worth stays to be read, in a line above it.
-    """
-    kept: list[str] = []
-    for line, inside, _ in walk(lines, ANSWER_BEGIN, ANSWER_END, where):
-        if not inside and line.strip() != ANSWER_END:
-            kept += _blank_answer(line) if begins(line, ANSWER_BEGIN) else [line]
-    return kept
-
-
-def _blank_answer(marker: str) -> list[str]:
-    worth = ANSWER_WITH_POINTS.fullmatch(marker.strip())
-    if worth is None:
-        return [BLANK_ANSWER]
-    return [f"*Worth {number_of(worth.group(1), 'point')}{worth.group(2) or ''}.*", "", BLANK_ANSWER]
 
 
 def number_of(count: str, noun: str) -> str:

@@ -1,20 +1,22 @@
 """A decoder: a model that has read the prompts and goes on one token at a time, for many completions at once.
 
-The plain loop reads every completion from its beginning, for each token anew:
+`PlainDecoder` is the definition: the model reads every completion from its beginning, for each token anew. With a KV cache
+each layer keeps the keys and values of earlier tokens, and the model reads the newest token alone:
 
-    for t in range(max_new_tokens):
-        logits = model(prompt_and_tokens_so_far).logits[:, -1]  # (B, V)
-        token = draw(logits.softmax(dim=-1), u[:, t])  # (B,)
+    keys = torch.cat([keys, new_keys])  # (tokens so far, size), of one layer and head
+    values = torch.cat([values, new_values])
+    read = (new_query @ keys.T / size**0.5).softmax(dim=-1) @ values
 
-A decoder gives the same logits from less work. It reads each prompt once and keeps what the model computed for it. It
-holds R *nodes*. A node stands for all completions of a prompt that have drawn the same tokens so far: what they draw
-next, they draw from the same logits.
+A prompt of 10 tokens and 5 drawn behind it: 10 + 11 + 12 + 13 + 14 = 60 tokens pass without a cache, 10 + 4 = 14 with it.
+`shared.engine.lockstep` is such a decoder, with a row for each completion.
+
+Completions of one prompt begin alike, more so as training goes on, so the decoders here share prefixes as well. They hold
+R *nodes*, each for all completions of a prompt that have drawn the same tokens so far:
 
     logits                  (R, V), of the token after each node; each completion draws from those of its node
     step(tokens, parents)   go on with these nodes: each is a token and its parent, the number of the node it follows
 
-Completions that have ended, and nodes that nobody goes on from, are left out by not being named. Two completions after
-the prompt `a b c`, two after `d`; EOS ends a completion:
+Completions that have ended are left out by not being named. Two completions after the prompt `a b c`, two after `d`:
 
     nodes        drawn                         step(tokens, parents)
     0: a b c     x by completions 0 and 1
@@ -23,13 +25,9 @@ the prompt `a b c`, two after `d`; EOS ends a completion:
     1: d u       EOS by 2
     2: d v       w by 3                        step([y, z, w], [0, 0, 2])
 
-Nodes pay where completions have something in common, as those of a trained policy do (figures in `shared.engine.contexts`),
-and on a CPU also where they have not (figures in `shared.engine.lockstep`, which has a row for each completion).
-
-`PlainDecoder` is the definition. `LlamaDecoder` is the one for Llama-shaped models, whose nodes share a cache
-(`shared.engine.shared_cache`), and `CachedDecoder` of `shared.engine.cached` the one for any other. That all three give
-the same logits is tested in `tests/engine/test_llama.py`, `test_a_decoder_goes_on_with_the_nodes_that_it_is_given`, and
-that they draw the tokens of the plain loop in `tests/engine/test_tree.py`, `test_the_tokens_are_those_of_the_plain_loop`.
+What nodes save is measured in `shared.engine.contexts` and `shared.engine.lockstep`. `LlamaDecoder` is for Llama-shaped
+models, whose nodes share a cache (`shared.engine.shared_cache`), `CachedDecoder` of `shared.engine.cached` for any other. Both
+are held to `PlainDecoder` in `tests/engine/test_llama.py`, and to the plain loop in `tests/engine/test_tree.py`.
 """
 
 from collections import Counter
@@ -110,18 +108,18 @@ class LlamaDecoder:
         prompts: PackedPrompts,
         prompt_lengths: Int[Tensor, "N"],
         prompt_of_row: Sequence[int],
-        room: int,
+        slots: int,
     ):
         """Read the prompts, each once, and begin each row of the cache with one. The first nodes are the rows' prompts.
 
         Args:
             prompt_lengths: on the host.
             prompt_of_row: the prompt of each row.
-            room: how many tokens a row must hold after its prompt, of all its completions together.
+            slots: the tokens that a row must hold after its prompt, of all its completions together.
         """
         config = llama.config
         self.llama = llama
-        self.cache = SharedCache(prompt_of_row, room, config.num_attention_heads // config.num_key_value_heads)
+        self.cache = SharedCache(prompt_of_row, slots, config.num_attention_heads // config.num_key_value_heads)
         places = prompts.places
 
         # Called once for each layer, in order. It also puts the layer's keys and values into the cache.

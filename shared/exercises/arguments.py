@@ -128,10 +128,11 @@ class Mask(Kind):
 
 @dataclass(frozen=True)
 class Scalar(Kind):
-    """One number. usual: what it is in the notebooks, which a student may have written in its place."""
+    """One number. usual: what it is in the notebooks, which a student may have written in its place. most: 1 for a share."""
 
     usual: float = 0.0
     simple: tuple[float, ...] = (0.0, 0.5, 1.0)
+    most: float = torch.inf
 
     def simpler(self, value) -> Iterator:
         for number in (*self.simple, round(value, 1)):

@@ -38,7 +38,7 @@ HOSTILE = (
 )
 
 
-WIDE = 10  # how much larger the sizes of a wide case are: they have two digits
+WIDE = 16  # how much larger the sizes of a wide case are: they have two digits
 
 
 class Draw(random.Random):

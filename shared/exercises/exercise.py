@@ -9,7 +9,7 @@ from math import isfinite
 
 import torch
 
-from shared.exercises.arguments import Kind, Numbers, Texts
+from shared.exercises.arguments import Kind, Numbers, Scalar, Texts
 from shared.exercises.drawing import Draw
 from shared.exercises.results import Result
 from shared.exercises.steps import Slip, Steps
@@ -18,7 +18,7 @@ Case = dict
 LONG = 300  # how much longer one size of a long case is: more rows than a notebook hands over, or than a byte counts
 MOST_LONG = 3  # long cases: one for each of the first sizes that are drawn, and a fourth of all at the most
 # Times the numbers of a case. Ratios and counts, which have no sign, get much larger, or next to nothing.
-LOUD = 4
+LOUD = 8
 LOUDER = 30
 QUIET = 0.0003
 
@@ -97,6 +97,7 @@ class Exercise:
             self._alike,
             self._one_loud,
             self._others_loud,
+            self._far_settings,
         )
         for place in range(1, len(changes) * (1 + self.draws // 30) + 1):
             if place < len(drawn) - len(self.ranks):
@@ -137,6 +138,12 @@ class Exercise:
         """True for one of the arguments of each kind, in each case for another one."""
         alike = self._of_kind(kind)
         return _is_boundless(kind) and len(alike) > 1 and name == alike[self.size(case) % len(alike)]
+
+    def _far_settings(self, name: str, kind: Kind, case: Case):
+        """Settings beyond those of the notebook, but for shares and counts; in every second case its numbers as well."""
+        if isinstance(kind, Scalar) and isinstance(case[name], float) and case[name] * LOUD <= kind.most:
+            return case[name] * LOUD
+        return self._loud(name, kind, case) if self.size(case) % 2 else case[name]
 
     def _of_kind(self, kind: Kind) -> list[str]:
         """The arguments of a kind in their order."""

@@ -89,6 +89,10 @@ def _each_once(items: list) -> list:
     return [item for place, item in enumerate(items) if item not in items[:place]]
 
 
+def _rank(item) -> tuple:
+    return (item if type(item) in NUMBER else 0, str(item))
+
+
 def by_item(items, others):
     """The other list, in which what stands beside equal items is the same: that beside the first of them."""
     if type(items) is not list or type(others) is not list or len(items) != len(others):
@@ -105,6 +109,8 @@ LEFT_OUT = {
     ),
     "nothing below 0": ("numbers", in_numbers(lambda numbers: numbers.clamp(min=0))),
     "nothing above 1": ("numbers", in_numbers(lambda numbers: numbers.clamp(max=1))),
+    "nothing beyond 3": ("numbers", in_numbers(lambda numbers: numbers.clamp(-3, 3))),
+    "nothing beyond 8": ("numbers", in_numbers(lambda numbers: numbers.clamp(-8, 8))),
     "one digit": ("lists", in_listed(lambda numbers: torch.where(numbers == numbers.round(), numbers % 10, numbers))),
     "no 0": ("numbers", in_numbers(lambda numbers: torch.where(numbers == 0, torch.ones_like(numbers), numbers))),
     "digits in any order": ("lists", in_listed(_digits_in_order)),
@@ -114,9 +120,12 @@ LEFT_OUT = {
     "no blanks": ("texts", in_texts(lambda text: re.sub(r"[ \t]", "", text))),
     "no doubled characters": ("texts", in_texts(lambda text: re.sub(r"(.)\1+", r"\1", text))),
     "each once": ("lists", in_lists(lambda items: _each_once(items))),
-    "in order": ("lists", in_lists(lambda items: sorted(items, key=str))),
+    "in order": ("lists", in_lists(lambda items: sorted(items, key=_rank))),
+    "the first sixteen": ("lists", in_lists(lambda items: items[:16])),
     "the first eight": ("lists", in_lists(lambda items: items[:8])),
     "the first four": ("lists", in_lists(lambda items: items[:4])),
+    "the first as the second": ("lists", in_lists(lambda items: items[1:2] + items[1:])),
+    "the last as the one before": ("lists", in_lists(lambda items: items[:-1] + items[-2:-1])),
     "an odd place as the one before": (
         "lists",
         in_lists(lambda items: [items[place - place % 2] for place in range(len(items))]),

@@ -1,15 +1,9 @@
 """Inverse reinforcement learning: the reward under which the expected visits are those of the demonstrations.
 
-Derived in notebooks/maxent_irl.ipynb, after Ziebart et al. (AAAI 2008) and Ziebart's thesis (2010). A fit goes round a
-loop of three steps, in `_fit`:
-
-    reward = features @ weights
-    visits = the expected visits of that reward's policy       two passes of `planning.py`
-    weights = optim(weights, target - visits @ features, k)    target: the features that the demonstrations collect
-
-For instance two doors, from state 0 to state 1 or 2. Three of four demonstrations took door 1. With a feature for each
-state and a discount of 0.5 the target is (1, 0.375, 0.125): every walk begins in state 0, and what comes a step later
-counts half. `maxent_causal_irl` with `gradient_ascent(1)`:
+Derived in notebooks/maxent_irl.ipynb, after Ziebart et al. (AAAI 2008) and Ziebart's thesis (2010). `plain_fit` is the
+algorithm in four lines. For instance two doors, from state 0 to state 1 or 2. Three of four demonstrations took door 1.
+With a feature for each state and a discount of 0.5 the target is (1, 0.375, 0.125): every walk begins in state 0, and
+what comes a step later counts half.
 
     iteration    weights              expected visits      gradient: target - expected
     0            0, 0, 0              1, 0.250, 0.250      0, 0.125, -0.125       both doors alike: more of door 1
@@ -17,9 +11,10 @@ counts half. `maxent_causal_irl` with `gradient_ascent(1)`:
     ...          0, 1.10, -1.10       1, 0.375, 0.125      0, 0, 0                door 1 three times as likely as door 2:
                                                                                   0.5 (1.10 + 1.10) = log 3
 
-The fit ends when expected and demonstrated features agree, or the weights stand still. An optimiser is a function
-`(weights, gradient, iteration) -> weights`. `exponentiated_gradient` keeps weights positive. With `gradient_ascent` they
-may become negative, so that a state may cost.
+`maxent_causal_irl` is the same with an optimiser of one's choice, reasons to stop, and a record of each iteration.
+`maxent_irl` counts the visits as the paper of 2008 does. An optimiser is a function `(weights, gradient, iteration) ->
+weights`. `exponentiated_gradient` keeps weights positive. With `gradient_ascent` they may become negative, so that a
+state may cost.
 """
 
 import warnings
@@ -38,28 +33,25 @@ from shared.trajectory import Trajectory
 Optimiser = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
-class NotConverged(UserWarning):
-    """A fit that was stopped by `max_iterations`, so that its reward is not yet the one that was looked for."""
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A fitted reward, and how the fit came to its end.
-
-    reward: (S,), features @ weights.    weights: (F,).
-    iterations: how many gradients were computed.    gap: the feature gap at the last of them.
-    stopped_by: "gap" and "eps" are the two ways to converge; "max_iterations" is none.
-    """
-
-    reward: PerState
-    weights: Float[np.ndarray, "F"]
-    iterations: int
-    gap: float
-    stopped_by: Literal["gap", "eps", "max_iterations"]
-
-    @property
-    def converged(self) -> bool:
-        return self.stopped_by != "max_iterations"
+def plain_fit(
+    p_transition: Transitions | Table,
+    features: Float[np.ndarray, "S F"],
+    terminal: Sequence[int],
+    trajectories: Sequence[Trajectory],
+    discount: float,
+    learning_rate: float,
+    iterations: int,
+) -> Float[np.ndarray, "F"]:
+    """The weights after so many steps up the gradient, from 0; the reward is features @ weights."""
+    target = feature_expectation_from_trajectories(features, trajectories, discount)  # (F,)
+    p_initial = initial_probabilities_from_trajectories(len(features), trajectories)  # (S,)
+    weights = np.zeros_like(target)
+    for _ in range(iterations):
+        reward = features @ weights  # (S,)
+        policy, _ = causal_policy(p_transition, terminal, reward, discount)  # (S, A)
+        visits = visitation(p_transition, policy, p_initial, terminal, discount)  # (S,)
+        weights = weights + learning_rate * (target - visits @ features)
+    return weights
 
 
 def feature_expectation_from_trajectories(
@@ -92,6 +84,11 @@ def _visit_counts(n_states: int, trajectories: Sequence[Trajectory], discount: f
     return np.bincount(visited, weights=weights, minlength=n_states) / len(trajectories)
 
 
+def feature_gap(expected: Float[np.ndarray, "F"], found: Float[np.ndarray, "F"]) -> float:
+    """The largest difference between two feature expectations."""
+    return float(np.abs(np.asarray(expected) - np.asarray(found)).max())
+
+
 def exponentiated_gradient(learning_rate: float, decay: float = 0.0) -> Optimiser:
     """w <- w exp(lr gradient) with lr = learning_rate / (1 + decay k): positive weights stay positive."""
 
@@ -110,6 +107,45 @@ def gradient_ascent(learning_rate: float, decay: float = 0.0) -> Optimiser:
     return step
 
 
+class NotConverged(UserWarning):
+    """A fit that was stopped by `max_iterations`, so that its reward is not yet the one that was looked for."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted reward, and how the fit came to its end.
+
+    reward: (S,), features @ weights.    weights: (F,).
+    iterations: how many gradients were computed.    gap: the feature gap at the last of them.
+    stopped_by: "gap" and "eps" are the two ways to converge; "max_iterations" is none.
+    """
+
+    reward: PerState
+    weights: Float[np.ndarray, "F"]
+    iterations: int
+    gap: float
+    stopped_by: Literal["gap", "eps", "max_iterations"]
+
+    @property
+    def converged(self) -> bool:
+        return self.stopped_by != "max_iterations"
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """The reasons to end a fit, and what is called on the way.
+
+    eps: stop when no weight changes by more.    gap: stop when no feature expectation differs by more.
+    max_iterations: stop after so many, with a warning `NotConverged`; the fit says so in `stopped_by`.
+    on_step: called in every iteration with its record, `iteration` and `gap`.
+    """
+
+    eps: float = 1e-4
+    max_iterations: int = 1000
+    gap: float = 0.0
+    on_step: Callable[[dict], None] | None = None
+
+
 def maxent_irl(
     p_transition: Transitions | Table,
     features: Float[np.ndarray, "S F"],
@@ -117,28 +153,22 @@ def maxent_irl(
     trajectories: Sequence[Trajectory],
     optim: Optimiser,
     init: float | Float[np.ndarray, "F"],
-    eps: float = 1e-4,
-    max_iterations: int = 1000,
-    gap: float = 0.0,
-    on_step: Callable[[dict], None] | None = None,
     steps: float | None = None,
     tilted: bool = False,
+    **stopping,
 ) -> Fit:
     """The reward features @ weights under which the expected features are those of the demonstrations.
 
-    The step is that of Ziebart et al. (2008): the demonstrations' features minus D^T features, the expected ones. With
-    luck in the world it is no gradient of a likelihood: the policy belongs to walks whose luck follows their reward,
-    and the visits D are counted with the luck that there is. `tilted` counts them in the world of these walks.
+    The step is that of Ziebart et al. (2008): the demonstrations' features minus D^T features, the expected ones. Where
+    moves are random it is no gradient of a likelihood: the policy belongs to walks whose random moves follow their
+    reward too, and the visits D are counted with the moves' own probabilities. `tilted` counts them as those walks go.
 
     Args:
         optim: `exponentiated_gradient(...)` or another function of weights, gradient and iteration.
         init: the first weights, a number for all of them or an array (F,).
-        eps: stop when no weight changes by more.
-        max_iterations: stop after so many, with a warning `NotConverged`; the fit says so in `stopped_by`.
-        gap: stop when no feature expectation differs by more.
-        on_step: called in every iteration with its record, `iteration` and `gap`.
         steps: the number of times that the forward pass counts; None for 2 S, np.inf for all until arrival.
         tilted: count the visits under `tilted_transitions` of the reward.
+        stopping: the fields of `Stopping`, by name.
 
     Raises ValueError as `check_problem` does, and when the optimiser diverges.
     """
@@ -147,8 +177,13 @@ def maxent_irl(
     p_initial = initial_probabilities_from_trajectories(transitions.n_states, trajectories)
     check_problem(transitions, terminal, p_initial)
     counted = 2 * transitions.n_states if steps is None else steps
-    expected = _PlainForm(transitions, terminal, p_initial, counted, tilted)
-    return _fit(expected, features, target, optim, init, eps, max_iterations, gap, on_step)
+
+    def expected_visits(reward: PerState) -> tuple[PerState, dict]:
+        policy = local_action_probabilities(transitions, terminal, reward)
+        world = tilted_transitions(transitions, terminal, reward) if tilted else transitions
+        return visitation(world, policy, p_initial, terminal, steps=counted), {}
+
+    return _fit(expected_visits, features, target, optim, init, Stopping(**stopping))
 
 
 def maxent_causal_irl(
@@ -159,10 +194,7 @@ def maxent_causal_irl(
     optim: Optimiser,
     init: float | Float[np.ndarray, "F"],
     discount: float,
-    eps: float = 1e-4,
-    max_iterations: int = 1000,
-    gap: float = 0.0,
-    on_step: Callable[[dict], None] | None = None,
+    **stopping,
 ) -> Fit:
     """As `maxent_irl`, by maximum causal entropy: features and visits at time t are weighted by discount^t.
 
@@ -175,88 +207,54 @@ def maxent_causal_irl(
     target_visits = _visit_counts(transitions.n_states, trajectories, discount)
     p_initial = initial_probabilities_from_trajectories(transitions.n_states, trajectories)
     check_problem(transitions, terminal, p_initial)
-    expected = _CausalForm(transitions, terminal, p_initial, target_visits, discount)
-    return _fit(expected, features, target, optim, init, eps, max_iterations, gap, on_step)
+    value = None
 
+    def expected_visits(reward: PerState) -> tuple[PerState, dict]:
+        nonlocal value  # one step changes a reward little, so the next values are sought from these on
+        policy, value = causal_policy(transitions, terminal, reward, discount, start=value)
+        visits = visitation(transitions, policy, p_initial, terminal, discount)
+        return visits, {"loss": float(p_initial @ value - target_visits @ reward)}
 
-@dataclass(frozen=True)
-class _PlainForm:
-    """The expected visits (S,) of a reward, by backward and forward pass; it adds nothing to the record."""
-
-    transitions: Transitions
-    terminal: Sequence[int]
-    p_initial: PerState
-    steps: float
-    tilted: bool
-
-    def __call__(self, reward: PerState) -> tuple[PerState, dict]:
-        policy = local_action_probabilities(self.transitions, self.terminal, reward)
-        world = tilted_transitions(self.transitions, self.terminal, reward) if self.tilted else self.transitions
-        return visitation(world, policy, self.p_initial, self.terminal, steps=self.steps), {}
-
-
-@dataclass
-class _CausalForm:
-    """The expected visits (S,) of a reward, by maximum causal entropy; it adds the loss to the record.
-
-    value: the soft values of the last reward. Those of the next begin from them, since one step changes a reward little.
-    """
-
-    transitions: Transitions
-    terminal: Sequence[int]
-    p_initial: PerState
-    target_visits: PerState
-    discount: float
-    value: PerState | None = None
-
-    def __call__(self, reward: PerState) -> tuple[PerState, dict]:
-        policy, self.value = causal_policy(self.transitions, self.terminal, reward, self.discount, start=self.value)
-        visits = visitation(self.transitions, policy, self.p_initial, self.terminal, self.discount)
-        return visits, {"loss": float(self.p_initial @ self.value - self.target_visits @ reward)}
+    return _fit(expected_visits, features, target, optim, init, Stopping(**stopping))
 
 
 def _fit(
-    expected: _PlainForm | _CausalForm,
+    expected_visits: Callable[[PerState], tuple[PerState, dict]],
     features: Float[np.ndarray, "S F"],
     target: Float[np.ndarray, "F"],
     optim: Optimiser,
     init: float | Float[np.ndarray, "F"],
-    eps: float,
-    max_iterations: int,
-    gap: float,
-    on_step: Callable[[dict], None] | None,
+    stop: Stopping,
 ) -> Fit:
-    """The loop at the top of this file. `expected(reward)` returns the expected visits and what it adds to the record."""
+    """The loop of `plain_fit` with reasons to stop. `expected_visits(reward)` returns what it adds to the record too."""
     weights = np.broadcast_to(np.asarray(init, dtype=float), target.shape)
-    record = {"gap": np.nan}
+    record = {"iteration": -1, "gap": np.nan}
     change = np.inf
-    for k in range(max_iterations):
-        visits, metrics = expected(features @ weights)
-        found = visits @ features  # (F,)
-        record = {"iteration": k, "gap": feature_gap(target, found)} | metrics
-        if on_step is not None:
-            on_step(record)
-        if record["gap"] <= gap:
-            return Fit(features @ weights, weights, k + 1, record["gap"], "gap")
-        # An overflow is refused below, in a sentence that says what to do.
-        with np.errstate(over="ignore"):
-            new = optim(weights, target - found, k)
+    stopped_by = "max_iterations"
+    for k in range(stop.max_iterations):
+        visits, metrics = expected_visits(features @ weights)
+        expected = visits @ features  # (F,)
+        record = {"iteration": k, "gap": feature_gap(target, expected)} | metrics
+        if stop.on_step is not None:
+            stop.on_step(record)
+        if record["gap"] <= stop.gap:
+            stopped_by = "gap"
+            break
+        with np.errstate(over="ignore"):  # refused in the next lines
+            new = optim(weights, target - expected, k)
         if not np.isfinite(new).all():
             raise ValueError(f"The weights became infinite in iteration {k}. Take a smaller learning rate.")
         change = np.abs(new - weights).max()
         weights = new
-        if change <= eps:
-            return Fit(features @ weights, weights, k + 1, record["gap"], "eps")
-    warnings.warn(
-        f"The fit was stopped after {max_iterations} iterations (max_iterations) and has not converged: the last step "
-        f"changed a weight by {change:.2g}, above eps = {eps:g}, and the feature gap before it was "
-        f"{record['gap']:.2g}, above gap = {gap:g}. Allow more iterations or take another learning rate.",
-        NotConverged,
-        stacklevel=3,  # the line that called `maxent_irl` or `maxent_causal_irl`
-    )
-    return Fit(features @ weights, weights, max_iterations, record["gap"], "max_iterations")
-
-
-def feature_gap(expected: Float[np.ndarray, "F"], found: Float[np.ndarray, "F"]) -> float:
-    """The largest difference between two feature expectations."""
-    return float(np.abs(np.asarray(expected) - np.asarray(found)).max())
+        if change <= stop.eps:
+            stopped_by = "eps"
+            break
+    if stopped_by == "max_iterations":
+        warnings.warn(
+            f"The fit was stopped after {stop.max_iterations} iterations (max_iterations) and has not converged: the last "
+            f"step changed a weight by {change:.2g}, above eps = {stop.eps:g}, and the feature gap before it was "
+            f"{record['gap']:.2g}, above gap = {stop.gap:g}. Allow more iterations or take another learning rate.",
+            NotConverged,
+            stacklevel=3,  # the line that called `maxent_irl` or `maxent_causal_irl`
+        )
+    return Fit(features @ weights, weights, record["iteration"] + 1, record["gap"], stopped_by)

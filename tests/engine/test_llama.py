@@ -134,7 +134,7 @@ def test_a_decoder_goes_on_with_the_nodes_that_it_is_given():
     with torch.no_grad():
         lengths = torch.tensor([2, 3, 1])
         plain = PlainDecoder(model, [[2, 3], [4, 5, 6], [7]])
-        fast = LlamaDecoder(model, PackedPrompts.of(ids, lengths), lengths, prompt_of_row=[0, 1, 2], room=20)
+        fast = LlamaDecoder(model, PackedPrompts.of(ids, lengths), lengths, prompt_of_row=[0, 1, 2], slots=20)
         general = CachedDecoder(model, ids, mask, torch.arange(3))
         for token, parent in [([], []), *STEPS]:
             for decoder in (plain, fast, general) if token else ():

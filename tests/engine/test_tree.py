@@ -12,7 +12,7 @@ from shared.engine.chance import uniforms
 from shared.engine.sampling import Sampling, draw, sampling_logits
 from shared.logps import completion_logps, plain_logps
 from shared.models import eos_token_ids
-from shared.rollout import sample
+from shared.rollout import plain_sample, sample
 from tests.conftest import few_of
 from tests.fakes import tiny_llama
 from tests.test_logps import MODELS
@@ -70,8 +70,14 @@ def test_the_tokens_are_those_of_the_plain_loop(names, tokenizer):
     rollout = sample(model, tokenizer, PROMPTS, G, sampling, constraint=trie, seed=3, step=5)
     u = uniforms(3, 5, range(len(PROMPTS)), G, sampling.max_new_tokens)
     shared = 0
-    for row, prompt in enumerate(rollout.repeated(PROMPTS)):
-        tokens, logps = plain_loop(model, tokenizer, prompt, sampling, u[row], trie)
+    if trie is None and not sampling.greedy:  # also holds the definition in `shared.rollout` to it
+        by_definition = plain_sample(model, tokenizer, PROMPTS, G, sampling, u)
+    else:
+        repeated = rollout.repeated(PROMPTS)
+        by_definition = [
+            plain_loop(model, tokenizer, prompt, sampling, u[b], trie) for b, prompt in enumerate(repeated)
+        ]
+    for row, (tokens, logps) in enumerate(by_definition):
         n = len(tokens)
         assert rollout.completion_ids[row, :n].tolist() == tokens and rollout.lengths[row] == n
         torch.testing.assert_close(rollout.old_logps[row, :n].tolist(), logps, rtol=0, atol=1e-5)

@@ -15,6 +15,7 @@ MARKER = "# student code here"
 # What is no matter of right and wrong, or is judged in another way: function, and the reason.
 UNCHECKED: dict[str, str] = {
     "experiment": "the student designs it: its rubric in Cell 8 is about claim, control and conclusion",
+    "factors": "the product of its two shares is printed beside the share solved",
 }
 
 

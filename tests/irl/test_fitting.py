@@ -8,23 +8,17 @@ import pytest
 
 from benchmarks.sweeps.maxent_irl import walks
 from shared import irl
+from shared.irl import fitting
 from tests.irl.problems import chain_table, one_hot, random_table, steps
 
 
-def test_feature_expectations_of_two_toy_trajectories():
-    """The mean over demonstrations, not over steps, and the last state counts."""
-    found = irl.feature_expectation_from_trajectories(np.eye(3), [steps(0, 1, 2), steps(0, 0, 1)])
-    np.testing.assert_allclose(found, [1.5, 1.0, 0.5])
-
-
-def test_discounted_feature_expectations_start_anew_in_every_trajectory():
-    found = irl.feature_expectation_from_trajectories(np.eye(3), [steps(0, 1, 2), steps(0, 0, 1)], discount=0.5)
-    np.testing.assert_allclose(found, [(1 + 1.5) / 2, (0.5 + 0.25) / 2, 0.125])
-
-
-def test_initial_histogram():
-    found = irl.initial_probabilities_from_trajectories(3, [steps(0, 1, 2), steps(0, 0, 1)])
-    np.testing.assert_allclose(found, [1.0, 0.0, 0.0])
+def test_feature_expectations_and_starts_of_two_toy_trajectories():
+    """The mean over demonstrations, not over steps; the last state counts; a discount starts anew in each."""
+    walks = [steps(0, 1, 2), steps(0, 0, 1)]
+    expectation = irl.feature_expectation_from_trajectories
+    np.testing.assert_allclose(expectation(np.eye(3), walks), [1.5, 1.0, 0.5])
+    np.testing.assert_allclose(expectation(np.eye(3), walks, 0.5), [(1 + 1.5) / 2, (0.5 + 0.25) / 2, 0.125])
+    np.testing.assert_allclose(irl.initial_probabilities_from_trajectories(3, walks), [1.0, 0.0, 0.0])
 
 
 def test_no_demonstrations():
@@ -59,18 +53,8 @@ def test_the_handouts_algorithm_reaches_the_handouts_gap(handout):
 def test_causal_entropy_closes_the_gap_and_finds_the_two_rewards(handout):
     world, _, terminal, demonstrations, start, features = handout
     records = []
-    fit = irl.maxent_causal_irl(
-        world,
-        features,
-        terminal,
-        demonstrations,
-        irl.gradient_ascent(2.0),
-        init=0.0,
-        discount=0.9,
-        max_iterations=300,
-        on_step=records.append,
-    )
-    reward = fit.reward
+    rate, stopping = irl.gradient_ascent(2.0), {"max_iterations": 300, "on_step": records.append}
+    reward = irl.maxent_causal_irl(world, features, terminal, demonstrations, rate, 0.0, 0.9, **stopping).reward
     target = irl.feature_expectation_from_trajectories(features, demonstrations)
     policy, _ = irl.causal_policy(world, terminal, reward, discount=0.9)
     assert irl.feature_gap(target, irl.visitation(world, policy, start, terminal)) <= 0.05
@@ -88,20 +72,8 @@ def test_what_limits_the_handouts_form_is_the_ice():
         world = irl.grid_world(5, slip)
         value = irl.value_iteration(world, one_hot(24, 25), discount=0.9)
         expert = irl.stochastic_policy_from_value(world, value, weighting=lambda v: v**20)
-        demonstrations = irl.generate_trajectories(200, world, expert, one_hot(0, 25), [24], np.random.default_rng(0))
-        records = []
-        irl.maxent_irl(
-            world,
-            np.eye(25),
-            [24],
-            demonstrations,
-            irl.gradient_ascent(0.1),
-            init=0.0,
-            max_iterations=1000,
-            on_step=records.append,
-            steps=np.inf,
-        )
-        gaps[slip] = records[-1]["gap"]
+        walks = irl.generate_trajectories(200, world, expert, one_hot(0, 25), [24], np.random.default_rng(0))
+        gaps[slip] = irl.maxent_irl(world, np.eye(25), [24], walks, irl.gradient_ascent(0.1), 0.0, steps=np.inf).gap
     assert gaps[0.0] <= 0.05 < 0.1 <= gaps[0.2]
 
 
@@ -193,6 +165,8 @@ def test_the_two_doors_of_the_docstring():
     assert np.round(seen[1], 3).tolist() == [0, 0.125, -0.125, 0, 0.109, -0.109]
     assert np.round(fit.weights, 2).tolist() == [0, 1.1, -1.1]
     assert 0.5 * (fit.weights[1] - fit.weights[2]) == pytest.approx(np.log(3), abs=1e-4)
+    plain = fitting.plain_fit(table, np.eye(3), [1, 2], walks, discount=0.5, learning_rate=1.0, iterations=2)
+    np.testing.assert_allclose(plain, seen[2][:3], atol=1e-6)
 
 
 @pytest.mark.slow  # 1,342 iterations

@@ -3,6 +3,15 @@
 judge        the notebook                     -> the verdicts on its functions
 run          the notebook                     -> its outputs, and what stopped it
 result_of    verdicts and outputs             -> points, findings and the page, as JSON
+
+For instance an exercise that asks for the square of x and is worth 2 points:
+
+    handed in                      verdict by the hidden cases                                points
+    def square(x): return x * x    right in all                                               2
+    def square(x): return 3 * x    wrong in some; the others earn 0.25 (`partial_credit.py`)  0.5 = 0.25 x 2
+    no `square` any more           none                                                       0
+
+What a student handed in is read in a process of its own: `apart(f, x)` is f(x), computed there (`collect/apart.py`).
 """
 
 import atexit
@@ -57,7 +66,8 @@ class Job:
     """One notebook to grade.
 
     student: as the pages call who handed it in.    name: of the file.    text: what is in it.
-    modules: the student's own that lie beside it.    limits: of its boxes.
+    sheet: the worked notebook, as the list of its exercises.    modules: the student's own that lie beside it.
+    limits: of its boxes.
     """
 
     student: str
@@ -71,32 +81,11 @@ class Job:
     @property
     def digest(self) -> str:
         """The name of its result, a hash of everything that the result depends on."""
-        settings = self.settings
-        parts = [
-            FORMAT,
-            __version__,
-            course(),
-            self.student,
-            self.name,
-            self.text,
-            self.sheet.digest,
-            settings.seed,
-            settings.whole,
-            self.modules,
-        ]
-        parts += [settings.isolation.kind, asdict(self.limits)]
+        parts = [FORMAT, __version__, course()]
+        parts += [self.student, self.name, self.text, self.sheet.digest]
+        parts += [self.settings.seed, self.settings.whole, self.modules]
+        parts += [self.settings.isolation.kind, asdict(self.limits)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]
-
-
-@cache
-def course() -> str:
-    """A hash of all by which notebooks run and are judged: programs, rubric, templates, model, recorded runs."""
-    found = hashlib.sha256()
-    files = (path for name in NEEDED for path in (ROOT / name).rglob("*") if path.is_file())
-    for path in sorted(path for path in files if CACHE not in path.parts):
-        found.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
-        found.update(path.read_bytes())
-    return found.hexdigest()
 
 
 def grade(job: Job) -> dict:
@@ -144,6 +133,72 @@ def result_of(job: Job, by_check: dict[Check, HiddenVerdict], executed: Executed
     )
 
 
+def _graded_item(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> dict:
+    """An exercise or question with its points; `earned` is None where a person has to judge.
+
+        has verdicts on its functions           `_scored`
+        a question, no longer in the notebook   None
+        code, no longer in the notebook         0
+        worth no points                         0
+        anything else, such as a question       None
+
+    Args:
+        missing: it is no longer in the notebook. Its points still count among the possible ones.
+    """
+    judged = [by_check[check] for check in item.checks if check in by_check]
+    if judged:
+        return _scored(item, judged, missing)
+    if missing and item.written:
+        return _item(item, None, GONE_QUESTION) | {"missing": True}
+    if missing:
+        return _item(item, 0.0, GONE_EXERCISE) | {"missing": True, "finding": True}
+    if not item.points:
+        return _item(item, 0.0, "worth no points")
+    return _item(item, None, "graded by the instructor")
+
+
+def _scored(item: Item, judged: list[HiddenVerdict], missing: bool) -> dict:
+    """An exercise with points: its verdicts share them equally, and each earns the share of its hidden cases that pass.
+
+    A check without hidden cases has no verdict and no part in it.
+    """
+    share = sum(exact(verdict.earned) for verdict in judged) / len(judged)
+    # Rounded down: never all for a part.
+    earned = item.points if share == 1 else math.floor(100 * exact(item.points) * share) / 100
+    failed_ones = [verdict for verdict in judged if not verdict.passed]
+    text = "\n".join(dict.fromkeys(verdict.text for verdict in failed_ones)) or judged[0].text
+    mistakes = dict.fromkeys(mistake for verdict in failed_ones for mistake in verdict.mistakes)
+    finding = any(verdict.finding for verdict in judged)
+    return _item(item, earned, text) | {"finding": finding, "missing": missing, "mistakes": [*mistakes]}
+
+
+def exact(number: float) -> Fraction:
+    """The fraction of cases, or the points, that a float stands for: 0.2 and 0.7 as floats are less than 9/10."""
+    return Fraction(number).limit_denominator(MOST_CASES)
+
+
+def _item(item: Item, earned: float | None, verdict: str) -> dict:
+    return {
+        "key": item.key,
+        "name": item.name,
+        "section": item.section,
+        "wanted": item.wanted,
+        "field": item.field,
+        "written": item.written,
+        "points": item.points,
+        "earned": earned,
+        "verdict": verdict,
+    }
+
+
+def points_of(items: list[dict]) -> dict[str, float]:
+    """The sums in a result: what checks gave, and what they could have given."""
+    return {
+        "earned": sum(item["earned"] or 0 for item in items),
+        "possible": sum(item["points"] for item in items if item["earned"] is not None),
+    }
+
+
 def failed(job: Job, reason: str, transient: bool = False) -> dict:
     """The result of a notebook that could not be graded: no number, and the reason, for the instructor to see.
 
@@ -151,11 +206,6 @@ def failed(job: Job, reason: str, transient: bool = False) -> dict:
     """
     items = [_item(item, None, f"not graded: {reason}") for item in job.sheet.items]
     return _result(job, items, stopped=reason, ungraded=reason, transient=transient)
-
-
-def forget_references() -> None:
-    """Forget the process that knows what is right, which may have ended: the next notebook starts a new one."""
-    _begun.cache_clear()
 
 
 def _result(job: Job, items: list[dict], **found) -> dict:
@@ -179,14 +229,6 @@ def _result(job: Job, items: list[dict], **found) -> dict:
     return encodable(about | points_of(items) | nothing | found)
 
 
-def points_of(items: list[dict]) -> dict[str, float]:
-    """The sums in a result: what checks gave, and what they could have given."""
-    return {
-        "earned": sum(item["earned"] or 0 for item in items),
-        "possible": sum(item["points"] for item in items if item["earned"] is not None),
-    }
-
-
 def encodable(value):
     """JSON whose texts can be written as UTF-8: half a character, which a submission may print, is replaced."""
     if isinstance(value, str):
@@ -196,6 +238,22 @@ def encodable(value):
     if isinstance(value, dict):
         return {encodable(name): encodable(part) for name, part in value.items()}
     return value
+
+
+@cache
+def course() -> str:
+    """A hash of all by which notebooks run and are judged: programs, rubric, templates, model, recorded runs."""
+    found = hashlib.sha256()
+    files = (path for name in NEEDED for path in (ROOT / name).rglob("*") if path.is_file())
+    for path in sorted(path for path in files if CACHE not in path.parts):
+        found.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def forget_references() -> None:
+    """Forget the process that knows what is right, which may have ended: the next notebook starts a new one."""
+    _begun.cache_clear()
 
 
 def _references(seed: int) -> ReferenceProcess:
@@ -209,51 +267,6 @@ def _begun(seed: int) -> ReferenceProcess:
     references = ReferenceProcess(seed)
     atexit.register(references.close)
     return references
-
-
-def _graded_item(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> dict:
-    """An exercise with its points: its checks share them equally, and each earns the share of its hidden cases that pass.
-
-    `earned` is None where a person has to judge.
-
-    Args:
-        missing: the exercise is no longer in the notebook. Its points still count among the possible ones.
-    """
-    parts = [by_check[check] for check in item.checks if check in by_check]
-    if missing and item.written:
-        return _item(item, None, GONE_QUESTION) | {"missing": True}
-    if missing and not parts:
-        return _item(item, 0.0, GONE_EXERCISE) | {"missing": True, "finding": True}
-    if not parts and not item.points:
-        return _item(item, 0.0, "worth no points")
-    if not parts:
-        return _item(item, None, "graded by the instructor")
-    share = sum(exact(part.earned) for part in parts) / len(parts)
-    # Rounded down: never all for a part.
-    earned = item.points if share == 1 else math.floor(100 * exact(item.points) * share) / 100
-    text = "\n".join(dict.fromkeys(part.text for part in parts if not part.passed)) or parts[0].text
-    mistakes = dict.fromkeys(mistake for part in parts if not part.passed for mistake in part.mistakes)
-    finding = any(part.finding for part in parts)
-    return _item(item, earned, text) | {"finding": finding, "missing": missing, "mistakes": [*mistakes]}
-
-
-def exact(number: float) -> Fraction:
-    """The fraction of cases, or the points, that a float stands for: 0.2 and 0.7 as floats are less than 9/10."""
-    return Fraction(number).limit_denominator(MOST_CASES)
-
-
-def _item(item: Item, earned: float | None, verdict: str) -> dict:
-    return {
-        "key": item.key,
-        "name": item.name,
-        "section": item.section,
-        "wanted": item.wanted,
-        "field": item.field,
-        "written": item.written,
-        "points": item.points,
-        "earned": earned,
-        "verdict": verdict,
-    }
 
 
 def _programs(

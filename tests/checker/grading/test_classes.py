@@ -30,6 +30,7 @@ from checker.reading.notebook import Unreadable
 from tests.checker.conftest import code
 
 EXERCISE = "# Cell 5: One GRPO step\ndef square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code\ncheck.square(square)"
+RESULT = {"notebook": "maths.ipynb", "items": [], "earned": 0.0, "possible": 0.0, "stopped": "", "findings": []}
 
 
 def notebook(*sources):
@@ -62,9 +63,12 @@ def submissions(tmp_path):
 @pytest.fixture
 def this_class(sheet):
     settings = Settings(7, Isolation("none"))
-    return Class(
-        [sheet], settings, Roster((Student("ann", ("ann",)), Student("bob", ("bob",)), Student("cy", ("cy",))))
-    )
+    return Class([sheet], settings, Roster(tuple(Student(name, (name,)) for name in ("ann", "bob", "cy"))))
+
+
+@pytest.fixture
+def nameless(this_class):
+    return replace(this_class, rules=Rules(anonymous=True))
 
 
 class Grader:
@@ -80,10 +84,8 @@ class Grader:
                 raise KeyboardInterrupt
             self.graded.append(job.student)
             items = [{**failed(job, "")["items"][0], "earned": 2.0, "verdict": f"right, {job.student}"}]
-            yield (
-                job,
-                failed(job, "") | {"items": items, "earned": 2.0, "possible": 2.0, "page": f"page of {job.student}"},
-            )
+            given = {"items": items, "earned": 2.0, "possible": 2.0, "page": f"page of {job.student}"}
+            yield job, failed(job, "") | given
 
 
 def run(this_class, folder, submitted, tmp_path, grader, forms=(), again=()):
@@ -296,15 +298,7 @@ def test_a_students_page_holds_nothing_of_another(this_class, folder, submission
 def test_feedback_names_a_cell_as_the_notebook_does(this_class, folder):
     """Catches "cell 5" said of what a student knows as Cell 3: the file counts its cells in another way."""
     found = {"level": "error", "code": "C002", "cell": 5, "found": "it", "advice": "Do.", "place": "Cell 3: Data"}
-    result = {
-        "notebook": "maths.ipynb",
-        "items": [],
-        "earned": 0.0,
-        "possible": 0.0,
-        "stopped": "",
-        "findings": [found],
-    }
-    page = feedback(Line("ann", {"maths.ipynb": result}), "ann")
+    page = feedback(Line("ann", {"maths.ipynb": RESULT | {"findings": [found]}}), "ann")
     assert "C002, Cell 3: Data: it." in page and "cell 5" not in page
 
 
@@ -312,8 +306,7 @@ def test_code_is_shown_as_code_in_feedback_and_nothing_else_is_markup():
     """Catches backticks in front of a student, and a name in a verdict that becomes a script on the page."""
     item = {"key": "a/1", "name": "f", "wanted": "", "field": "f", "written": False, "section": "", "points": 2.0}
     item |= {"earned": 0.0, "verdict": "There is no function `<b>` here: <script>"}
-    result = {"notebook": "maths.ipynb", "items": [item], "earned": 0.0, "possible": 2.0, "stopped": "", "findings": []}
-    page = feedback(Line("ann", {"maths.ipynb": result | {"seconds": 0, "page": "", "ungraded": ""}}), "ann")
+    page = feedback(Line("ann", {"maths.ipynb": RESULT | {"items": [item], "possible": 2.0}}), "ann")
     assert "There is no function <code>&lt;b&gt;</code> here: &lt;script&gt;" in page
 
 
@@ -341,31 +334,23 @@ def test_points_of_a_form_and_a_correction_reach_feedback(this_class, folder, su
     assert "5.5 points in all: 2 by checks, 0 by hand, 4 by the rubric, -0.5 by correction." in page
 
 
-def unjudged(job):
-    """The result of a notebook that a person has to grade."""
-    return submission._result(
-        job, [submission._item(item, None, "graded by the instructor") for item in job.sheet.items]
-    )
-
-
 def test_too_many_points_on_a_form_are_said(this_class, folder, submissions, tmp_path):
     """Catches 25 for 2.5, counted or left out without a word."""
 
-    class Unjudged(Grader):
-        def __call__(self, jobs):
-            yield from ((job, unjudged(job)) for job in jobs)
+    def unjudged(jobs):
+        for job in jobs:
+            yield job, submission._result(job, [submission._item(item, None, "by hand") for item in job.sheet.items])
 
     form = Form("ann", "maths.ipynb", {"Exercise: square": 25.0}, "", 0.0, tmp_path / "a.grades.json")
-    _, said = run(this_class, folder, submissions("ann"), tmp_path, Unjudged(), [form])
+    _, said = run(this_class, folder, submissions("ann"), tmp_path, unjudged, [form])
     assert said == [
         f"{form.path}: Exercise: square is worth 2 and has 25 points. Mend it on the page: it was not counted."
     ]
     assert table(folder)["ann"]["total"] == "0"
 
 
-def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, this_class, folder, submissions, tmp_path):
+def test_anonymous_pages_carry_no_name_and_their_forms_find_home(nameless, folder, submissions, tmp_path):
     """Catches a name in a file's name or on a page that goes without, and points of such a form that reach nobody."""
-    nameless = Class([sheet], this_class.settings, this_class.roster, Rules(anonymous=True))
     shown = nameless.shown("ann")
     form = Form(shown, "maths.ipynb", {"Evaluation": 4.0}, "", 0.0, tmp_path / "a.grades.json")
     run(nameless, folder, submissions("ann"), tmp_path, Grader(), [form])
@@ -377,27 +362,20 @@ def test_anonymous_pages_carry_no_name_and_their_forms_find_home(sheet, this_cla
     assert table(folder)["ann"]["rubric"] == "4"
 
 
-def test_without_names_pages_stand_in_an_order_that_tells_none(sheet, this_class, folder, submissions, tmp_path):
+def test_without_names_pages_stand_in_an_order_that_tells_none(nameless, folder, submissions, tmp_path):
     """Catches a first line of the index that is Ann's whatever it is called."""
     students = ("ann", "bob", "cy")
-    nameless = Class([sheet], this_class.settings, this_class.roster, Rules(anonymous=True))
     run(nameless, folder, submissions(*students), tmp_path, Grader())
     listed = re.findall(r"student-[0-9a-f]{8}", (folder.path / "pages" / "index.html").read_text())
     shown = [nameless.shown(student) for student in students]
     assert list(dict.fromkeys(listed)) == sorted(shown) != shown
 
 
-def test_pages_with_names_go_when_pages_are_made_without(sheet, this_class, folder, submissions, tmp_path):
+def test_pages_with_names_go_when_pages_are_made_without(nameless, this_class, folder, submissions, tmp_path):
     """Catches an earlier run's pages, with names, among those that are handed to somebody who should not see any."""
     run(this_class, folder, submissions("ann"), tmp_path, Grader())
     question = folder.write("questions/of-ann.html", "Ann's answer")
-    run(
-        Class([sheet], this_class.settings, this_class.roster, Rules(anonymous=True)),
-        folder,
-        submissions("ann"),
-        tmp_path,
-        Grader(),
-    )
+    run(nameless, folder, submissions("ann"), tmp_path, Grader())
     assert len([*folder.path.glob("pages/*/*.html")]) == 1
     assert not [page for page in folder.path.glob("feedback/*.html") if page.stem in ("ann", "bob", "cy")]
     assert not question.exists()
@@ -456,12 +434,11 @@ def test_two_right_answers_like_the_worked_one_are_no_copies(this_class, folder,
     assert write_similar(by_course, work, folder) == 0
 
 
-def test_a_pseudonym_is_of_this_class_alone(this_class):
+def test_a_pseudonym_is_of_this_class_alone(nameless):
     """Catches a name that whoever has a list of names can compute, and that follows a student from class to class."""
-    first = replace(this_class, rules=Rules(anonymous=True))
-    other = replace(first, settings=replace(first.settings, seed=8))
-    assert first.shown("ann") == replace(first).shown("ann") != other.shown("ann")
-    assert first.shown("ann") != first.shown("bob") and "ann" not in first.shown("ann")
+    other = replace(nameless, settings=replace(nameless.settings, seed=8))
+    assert nameless.shown("ann") == replace(nameless).shown("ann") != other.shown("ann")
+    assert nameless.shown("ann") != nameless.shown("bob") and "ann" not in nameless.shown("ann")
 
 
 def test_what_is_not_assigned_does_not_count(this_class, folder, submissions, tmp_path):

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from checker.reading.markers import ANSWER_BEGIN, ANSWER_END, BEGIN, END, MarkerError, blank_code, blank_markdown, walk
+from checker.editions.assign import blank_code, blank_markdown
+from checker.reading.markers import ANSWER_BEGIN, ANSWER_END, BEGIN, END, MarkerError, walk
 
 CODE = """import math
 def one(x):
@@ -38,6 +39,7 @@ class Two:
 def test_of_each_exercise_the_todo_stays_and_the_solution_goes():
     """Catches a line of a solution that stays, the second exercise of a cell above all, and a lost indentation."""
     assert "\n".join(blank_code(CODE.split("\n"))) == BLANK
+    assert "\n".join(blank_code(BLANK.split("\n"))) == BLANK, "a blank edition can be blanked again"
 
 
 @pytest.mark.parametrize(

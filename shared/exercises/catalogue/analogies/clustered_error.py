@@ -167,9 +167,9 @@ def corrected_for_few_pairs(sums):
 
 def draw(draw: Draw) -> Case:
     B = draw.size(9)
-    names = [f"pair {number}" for number in range(draw.size(5))]
-    rewards = torch.tensor([float(draw.random() < 0.6) for _ in range(B)])
-    return {"rewards": rewards, "pairs": [draw.choice(names) for _ in range(B)]}
+    chances = {f"pair {number}": draw.choice([0.1, 0.6, 0.9]) for number in range(draw.size(5))}
+    pairs = draw.some(list(chances), B)
+    return {"rewards": torch.tensor([float(draw.random() < chances[pair]) for pair in pairs]), "pairs": pairs}
 
 
 def boundary() -> list[Case]:
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
     function="clustered_error",
     contract="`f(rewards (B,), pairs) -> number`: the standard error of the mean when rows of a pair belong together.",
     steps=STEPS,
-    arguments={"rewards": Numbers("B"), "pairs": Things("B")},
+    arguments={"rewards": Numbers("B", least=0.0, most=1.0), "pairs": Things("B")},
     result=Number(),
     draw=draw,
     boundary=boundary,

@@ -173,7 +173,7 @@ EXERCISE = Exercise(
         "start_logps": Numbers("B C"),
         "sampler_logps": Numbers("B C"),
         "advantages": Numbers("B"),
-        "epsilon": Scalar(usual=0.2, simple=(0.2, 0.5)),
+        "epsilon": Scalar(usual=0.2, simple=(0.2, 0.5), most=1.0),
         "cap": Scalar(usual=3.0, simple=(2.0, 3.0)),
     },
     result=TensorOf("B C"),

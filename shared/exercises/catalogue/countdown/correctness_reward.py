@@ -145,8 +145,7 @@ def exchanged(solved):
     return [not right for right in solved]
 
 
-STEPS.add(RETURNED_TOO_EARLY)
-STEPS.add(SAME_FOR_ALL)
+STEPS.add(RETURNED_TOO_EARLY, SAME_FOR_ALL)
 
 
 PROBLEMS = (

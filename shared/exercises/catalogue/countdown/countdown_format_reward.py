@@ -69,10 +69,7 @@ def rewards(blocks, earned):
     return [0.0 if pair is None else reward for pair, reward in zip(blocks, earned)]
 
 
-STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well"))
-
-
-STEPS.add(FIRST_COMPLETION_FOR_ALL)
+STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well"), FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("read", "You look for the expression in the think block. It belongs in the answer block, the second.")
@@ -115,8 +112,7 @@ def added():
     return 1.5
 
 
-STEPS.add(RETURNED_TOO_EARLY)
-STEPS.add(SAME_FOR_ALL)
+STEPS.add(RETURNED_TOO_EARLY, SAME_FOR_ALL)
 
 
 @STEPS.slip(

@@ -174,7 +174,7 @@ def length_of_the_deviations(centred):
 
 def draw(draw: Draw) -> Case:
     N = draw.size(4)
-    G = draw.choice([2, 3, 4, 5, 8])
+    G = draw.choice([2, 3, 4, 5, 8]) + draw.more()
     if draw.random() < 0.3:
         rewards = draw.numbers(N * G, least=-3, most=3)
     else:

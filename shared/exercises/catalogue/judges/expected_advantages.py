@@ -153,8 +153,8 @@ EXERCISE = Exercise(
     steps=STEPS,
     arguments={
         "rewards": Numbers("N G", least=0.0, most=1.0),
-        "false_positive": Scalar(usual=0.2, simple=(0.0, 0.5, 1.0)),
-        "false_negative": Scalar(usual=0.2, simple=(0.0, 0.5, 1.0)),
+        "false_positive": Scalar(usual=0.2, simple=(0.0, 0.5, 1.0), most=1.0),
+        "false_negative": Scalar(usual=0.2, simple=(0.0, 0.5, 1.0), most=1.0),
     },
     result=TensorOf("N G"),
     draw=draw,

@@ -299,7 +299,7 @@ EXERCISE = Exercise(
         "P": Table(),
         "terminal": States(),
         "reward": Numbers(),
-        "discount": Scalar(usual=0.9, simple=(0.5,)),
+        "discount": Scalar(usual=0.9, simple=(0.5,), most=1.0),
         "sweeps": Kind(),
     },
     result=ArrayOf("S A"),

@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         "features": Numbers("S F"),
         "target": Numbers("F"),
         "visits": Numbers("S", least=0.0),
-        "rate": Scalar(usual=0.2, simple=(0.5, 1.0)),
+        "rate": Scalar(usual=0.2, simple=(0.5, 1.0), most=1.0),
     },
     result=ArrayOf("F"),
     draw=draw,

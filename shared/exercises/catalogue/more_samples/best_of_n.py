@@ -169,7 +169,8 @@ def ranks_for_the_order(order):
 def draw(draw: Draw) -> Case:
     """Scores that go with the rewards or not; two in three cases have rewards of 0 and 1."""
     N = draw.size(9)
-    scores = draw.sample([k / 8 for k in range(-12, max(13, N))], N)
+    unit = draw.choice([1, 8, 32])
+    scores = draw.sample([k / unit for k in range(-40, max(41, N))], N)
     rewards = [float(draw.randint(0, 1)) for _ in range(N)] if draw.random() < 0.67 else [
         draw.number(-1.0, 2.0) for _ in range(N)
     ]  # fmt: skip

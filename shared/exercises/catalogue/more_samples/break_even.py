@@ -254,7 +254,7 @@ EXERCISE = Exercise(
     arguments={
         "before": Things("L"),
         "after": Things("L"),
-        "target": Scalar(usual=0.9, simple=(0.5, 0.75)),
+        "target": Scalar(usual=0.9, simple=(0.5, 0.75), most=1.0),
         "training": Scalar(usual=1024, simple=(1, 10)),
     },
     result=Number(),

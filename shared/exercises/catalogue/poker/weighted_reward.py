@@ -68,11 +68,11 @@ def rewards(matches, paid):
 
 
 STEPS.add(
-    *REWARD_SLIPS.named("prompt_read_as_well", "exchanged", "line_not_stripped", "empty_completion_raises", "last_line")
+    *REWARD_SLIPS.named(
+        "prompt_read_as_well", "exchanged", "line_not_stripped", "empty_completion_raises", "last_line"
+    ),
+    FIRST_COMPLETION_FOR_ALL,
 )
-
-
-STEPS.add(FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("lines", 'White space matters in yours: " one pair" is right, and sampled text begins with a space.')

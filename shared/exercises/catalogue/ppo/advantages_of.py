@@ -231,7 +231,7 @@ EXERCISE = Exercise(
         "rewards": Numbers("B C"),
         "values": Numbers("B C"),
         "completion_mask": Mask("B C"),
-        "lam": Scalar(usual=0.95),
+        "lam": Scalar(usual=0.95, most=1.0),
     },
     result=TensorOf("B C"),
     draw=draw,

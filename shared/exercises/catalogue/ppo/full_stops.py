@@ -94,8 +94,7 @@ def not_divided(capped):
     return [float(count) for count in capped]
 
 
-STEPS.add(SAME_FOR_ALL)
-STEPS.add(RETURNED_TOO_EARLY)
+STEPS.add(SAME_FOR_ALL, RETURNED_TOO_EARLY)
 
 
 SAID = (

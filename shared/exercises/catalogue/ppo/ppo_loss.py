@@ -48,8 +48,7 @@ def loss(averaged, critics):
     return averaged + critics
 
 
-STEPS.add(*(slip for slip in ratios.SLIPS if slip.name != AGAINST_A_REFERENCE))
-STEPS.add(*clipping.SLIPS)
+STEPS.add(*(slip for slip in ratios.SLIPS if slip.name != AGAINST_A_REFERENCE), *clipping.SLIPS)
 
 
 @STEPS.slip(
@@ -240,7 +239,7 @@ EXERCISE = Exercise(
         "critic_loss": Numbers(),
         "entropy": Numbers("B C", least=0.0),
         "kl": Numbers("B C", least=0.0),
-        "epsilon": Scalar(usual=0.2, simple=(0.5,)),
+        "epsilon": Scalar(usual=0.2, simple=(0.5,), most=1.0),
         "value_coef": Scalar(usual=0.5),
         "entropy_coef": Scalar(usual=0.0),
         "beta": Scalar(usual=0.1),

@@ -68,10 +68,7 @@ def rewards(kept):
     return [float(fits) for fits in kept]
 
 
-STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well"))
-
-
-STEPS.add(FIRST_COMPLETION_FOR_ALL)
+STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well"), FIRST_COMPLETION_FOR_ALL)
 
 
 @STEPS.slip("stripped", "White space around the whole is harmless: strip the completion before you match it.")
@@ -143,8 +140,7 @@ def exchanged(kept):
     return [not fits for fits in kept]
 
 
-STEPS.add(RETURNED_TOO_EARLY)
-STEPS.add(SAME_FOR_ALL)
+STEPS.add(RETURNED_TOO_EARLY, SAME_FOR_ALL)
 
 
 @STEPS.slip("once", "Only the opening tags are counted: a closing tag may occur twice. Count all four.")

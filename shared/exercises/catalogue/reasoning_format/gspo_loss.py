@@ -198,7 +198,7 @@ EXERCISE = Exercise(
         "advantages": Numbers("B"),
         "ref_logps": Numbers("B", most=0.0),
         "beta": Scalar(usual=0.6),
-        "epsilon": Scalar(usual=0.2),
+        "epsilon": Scalar(usual=0.2, most=1.0),
     },
     result=TensorOf(""),
     gradient="logps",

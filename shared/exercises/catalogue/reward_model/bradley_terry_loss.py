@@ -48,8 +48,7 @@ def chosen_alone(chosen):
     return chosen
 
 
-STEPS.add(LOGARITHM_MISSING, LOGARITHM_OVERFLOWS, *NUMBERS_ADDED)
-STEPS.add(MARGIN_ITSELF)
+STEPS.add(LOGARITHM_MISSING, LOGARITHM_OVERFLOWS, *NUMBERS_ADDED, MARGIN_ITSELF)
 
 
 @STEPS.slip("log_probability", "You square the distance of the margin from 1. Asked for is its log-sigmoid.")
@@ -64,11 +63,7 @@ def hinge(margin):
     return -(1 - margin).clamp(min=0)
 
 
-STEPS.add(*LOSS_SLIPS.named("summed"))
-
-
-STEPS.add(NOT_AVERAGED)
-STEPS.add(SIGN_MISSING)
+STEPS.add(*LOSS_SLIPS.named("summed"), NOT_AVERAGED, SIGN_MISSING)
 
 
 @STEPS.slip("chosen", "The chosen rewards are detached: half of the gradient is missing.")

@@ -95,15 +95,15 @@ def beta_hard_coded():
     return 0.1
 
 
-STEPS.add(LOGARITHM_MISSING, LOGARITHM_OVERFLOWS, *NUMBERS_ADDED)
-STEPS.add(MARGIN_ITSELF)
-
-
-STEPS.add(*LOSS_SLIPS.named("summed"))
-
-
-STEPS.add(NOT_AVERAGED)
-STEPS.add(SIGN_MISSING)
+STEPS.add(
+    LOGARITHM_MISSING,
+    LOGARITHM_OVERFLOWS,
+    *NUMBERS_ADDED,
+    MARGIN_ITSELF,
+    *LOSS_SLIPS.named("summed"),
+    NOT_AVERAGED,
+    SIGN_MISSING,
+)
 
 
 @STEPS.slip("chosen", "The chosen log-probabilities are detached: nothing raises them.")

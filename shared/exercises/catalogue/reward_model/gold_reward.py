@@ -51,10 +51,7 @@ def rewards(distances):
     return [float(-distance) for distance in distances]
 
 
-STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well", "prompt_read_instead"))
-
-
-STEPS.add(FIRST_LINE_ALONE)
+STEPS.add(*REWARD_SLIPS.named("prompt_read_as_well", "prompt_read_instead"), FIRST_LINE_ALONE)
 
 
 @STEPS.slip("sentences", "You count the pieces between full stops, which are one more than the full stops.")
@@ -107,8 +104,7 @@ def sign_missing(distances):
     return [float(distance) for distance in distances]
 
 
-STEPS.add(SAME_FOR_ALL)
-STEPS.add(RETURNED_TOO_EARLY)
+STEPS.add(SAME_FOR_ALL, RETURNED_TOO_EARLY)
 
 
 SAID = (

@@ -228,7 +228,7 @@ EXERCISE = Exercise(
     arguments={
         "lengths": Things("B"),
         "rewards": Numbers("B", least=0.0, most=1.0),
-        "z": Scalar(usual=1.96, simple=(1.0,)),
+        "z": Scalar(usual=1.96, simple=(1.0,), most=3.0),
     },
     result=TensorOf("E L", names=("length", "share", "low", "high")),
     draw=draw,

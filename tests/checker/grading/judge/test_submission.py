@@ -20,6 +20,7 @@ from tests.checker.grading.judge.test_hidden_cases import notebook as notebook
 SQUARED, CUBED = Check("square", "square"), Check("cube", "cube")
 CODE = Item("cell-07/1", "square", "square it", 2.0, "Cell 7", (SQUARED, CUBED), field="Exercise: square")
 WRITTEN = Item("cell-08/1", "", "Success", 3.0, "Cell 8", field="Question: Success", written=True)
+GONE = "missing: the question is not in the notebook any more. Look whether it is answered elsewhere."
 RIGHT = HiddenVerdict(True, "right")
 WRONG = HiddenVerdict(False, "wrong: 4", finding=True, share=0.25)
 ABOUT_CODE = {
@@ -145,17 +146,7 @@ def test_half_a_character_is_replaced_wherever_it_stands():
         (CODE, {}, False, (None, "graded by the instructor", None, None)),
         (WRITTEN, {}, False, (None, "graded by the instructor", None, None)),
         (replace(WRITTEN, points=0.0), {}, False, (0.0, "worth no points", None, None)),
-        (
-            WRITTEN,
-            {},
-            True,
-            (
-                None,
-                "missing: the question is not in the notebook any more. Look whether it is answered elsewhere.",
-                None,
-                True,
-            ),
-        ),
+        (WRITTEN, {}, True, (None, GONE, None, True)),
     ],
 )
 def test_points_verdict_finding_and_what_is_missing_of_each_kind(item, verdicts, missing, found):

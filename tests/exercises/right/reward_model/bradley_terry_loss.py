@@ -1,6 +1,6 @@
 """Right losses of a reward model."""
 
-from shared.losses import preference_loss
+from shared.reward_model import preference_loss
 
 
 def ORACLE(chosen, rejected):

@@ -1,10 +1,10 @@
 """Right ways to write DPO's loss."""
 
-from shared.losses import preference_loss
+from shared.dpo import dpo_loss
 
 
 def ORACLE(chosen, rejected, ref_chosen, ref_rejected, beta):
-    return preference_loss(beta * (chosen - ref_chosen), beta * (rejected - ref_rejected))[0]
+    return dpo_loss(chosen, rejected, ref_chosen, ref_rejected, beta)[0]
 
 
 EQUIVALENT = {

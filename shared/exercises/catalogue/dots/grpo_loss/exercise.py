@@ -70,7 +70,7 @@ EXERCISE = Exercise(
         "completion_mask": Mask("B C"),
         "ref_logps": Numbers("B C"),
         "beta": Scalar(usual=0.04),
-        "epsilon": Scalar(usual=0.2, simple=(0.5,)),
+        "epsilon": Scalar(usual=0.2, simple=(0.5,), most=1.0),
     },
     result=TensorOf(""),
     draw=draw,
