@@ -34,7 +34,6 @@ FEWER = dict.fromkeys(
         "more_samples_judge",
         "distillation",
         "distillation_controls",
-        "game",
         "real_model",
     ),
     3,
