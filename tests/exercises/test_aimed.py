@@ -14,7 +14,6 @@ from shared.exercises.catalogue import EXERCISES
 from shared.exercises.catalogue.countdown import correctness_reward, episodes
 from shared.exercises.catalogue.what_rl_adds import rejection_sampling
 from shared.exercises.drawing import Draw
-from shared.exercises.exercise import Exercise
 from tests.conftest import few_of
 from tests.exercises import called
 from tests.exercises.aimed import accepted
@@ -23,8 +22,6 @@ from tests.exercises.traits import FORM
 
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 HARMLESS = yaml.safe_load((Path(__file__).parent / "harmless.yml").read_text(encoding="utf-8"))
-
-
 
 
 @pytest.mark.slow
