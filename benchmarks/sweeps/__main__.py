@@ -32,8 +32,6 @@ FEWER = dict.fromkeys(
     (
         "more_samples",
         "more_samples_judge",
-        "distillation",
-        "distillation_controls",
         "real_model",
     ),
     3,
