@@ -140,6 +140,8 @@ def classes(value) -> set[str]:
 
 def same(one, other) -> bool:
     """True for equal values, of whatever they hold."""
+    if type(one) is not type(other):
+        return False
     if isinstance(one, torch.Tensor | np.ndarray):
         return bool(torch.equal(torch.as_tensor(one), torch.as_tensor(other)))
     if type(one) in (list, tuple):

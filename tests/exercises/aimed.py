@@ -28,7 +28,7 @@ from shared.exercises.catalogue import PLACES
 from shared.exercises.comparing import Difference, compare, first_difference, reference_outcome
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.interrupting import interrupted_after
-from shared.exercises.left_out import LEFT_OUT, by_item, classes, holds, in_lists, in_numbers, in_texts, kept
+from shared.exercises.left_out import LEFT_OUT, by_item, classes, holds, in_lists, in_numbers, in_texts, kept, same
 from shared.exercises.results import Text
 from shared.exercises.steps import Part, Slip, Steps
 from tests.exercises.bank.holding import statements
@@ -37,11 +37,13 @@ from tests.exercises.mutants import become, changed_line, versions_of
 from tests.exercises.test_notebooks import NOTEBOOKS, sources_of
 from tests.exercises.traits import ids_in
 
+STEP = 1e-3  # by which numbers are moved to see what a change does around them
 WIDER = 4  # cases that are made wider
 SECONDS, TIMES = 3.0, 10  # for one function in all cases, beside so many times those of the right one: some never end
-Aimed = tuple[
-    str, Callable, bool
-]  # what is changed, the function, whether it is wrong although no wider case may show it
+# What is changed, the function, whether it is wrong although no wider case may show it, and of the values of arguments and
+# steps in a case whether the change makes others of them: where it makes none, the function need not be called.
+Aimed = tuple[str, Callable, bool, Callable[[dict], bool]]
+Tried = tuple[Case, Outcome, dict]  # with what the right function gives, and the values of its arguments and steps
 WRITTEN = {"completion", "completions", "text"}  # by a model, which may write anything
 SIZES = (1, 2, 4, 8, 16)
 EVEN = (
@@ -83,28 +85,59 @@ def accepted(exercise: Exercise, name: str, about: str = "") -> list[str]:
     cases = with_outcomes(exercise, exercise.cases())
     seconds = TIMES * (time.monotonic() - start) + SECONDS
     worked = function_of(ast.unparse(solution(chapter, exercise.function)[0]), chapter)
-    wide = with_outcomes(exercise, wider(exercise, [case for case, _ in cases]))
+    wide = with_outcomes(exercise, wider(exercise, [case for case, *_ in cases]))
     wide = [case for case in wide if _passes(exercise, worked, [case], SECONDS)]
     found = []
-    for change, function, is_hidden in (*without_values(exercise), *of_the_solution(exercise, chapter)):
-        is_told = about in change and (is_hidden or not _passes(exercise, function, wide, seconds, unfinished=True))
-        if is_told and _passes(exercise, function, cases, seconds):
+    for change, function, is_hidden, shows in (*without_values(exercise), *of_the_solution(exercise, chapter)):
+        is_told = about in change and (
+            is_hidden or not _passes(exercise, function, wide, seconds, shows, unfinished=True)
+        )
+        if is_told and _passes(exercise, function, cases, seconds, shows):
             found.append(change)
     return found
 
 
-def with_outcomes(exercise: Exercise, cases: list[Case]) -> list[tuple[Case, Outcome]]:
-    """Each case with what the right function gives; without those that it cannot handle."""
+def anywhere(values: dict) -> bool:
+    """True: nobody knows in which cases a change of the source shows."""
+    return True
+
+
+def with_outcomes(exercise: Exercise, cases: list[Case]) -> list[Tried]:
+    """Each case with what the right function gives and holds; without those that it cannot handle."""
     found = []
     for case in cases:
+        values = dict(case)
         with suppress(Exception), interrupted_after(SECONDS):
-            if exercise.valid(case) and (expected := reference_outcome(exercise, case)).value is not None:
-                found.append((case, expected))
+            if (
+                exercise.valid(case)
+                and (expected := reference_outcome(noting(exercise, values), case)).value is not None
+            ):
+                found.append((case, expected, values))
     return found
 
 
+def noting(exercise: Exercise, values: dict) -> Exercise:
+    """The exercise, whose reference puts the values of its steps among these."""
+
+    def noted(name: str, function: Callable) -> Callable:
+        def of_step(*read):
+            values[name] = function(*read)
+            return values[name]
+
+        return of_step
+
+    steps = exercise.steps.steps
+    parts = {name: replace(part, function=noted(name, part.function)) for name, part in steps.items()}
+    return replace(exercise, steps=Steps(parts))
+
+
 def _passes(
-    exercise: Exercise, function: Callable, cases: list[tuple[Case, Outcome]], seconds: float, unfinished: bool = False
+    exercise: Exercise,
+    function: Callable,
+    cases: list[Tried],
+    seconds: float,
+    shows: Callable[[dict], bool] = anywhere,
+    unfinished: bool = False,
 ) -> bool:
     """True where no case tells them apart; unfinished: what is said of a function that takes longer.
 
@@ -112,7 +145,8 @@ def _passes(
     """
     try:
         with interrupted_after(seconds):
-            place = next((place for place, case in enumerate(cases) if _differs(exercise, function, *case)), None)
+            tells = (shows(values) and _differs(exercise, function, *case) for *case, values in cases)
+            place = next((place for place, told in enumerate(tells) if told), None)
     except TimeoutError:
         return unfinished
     if place is not None:
@@ -182,48 +216,56 @@ def without_values(exercise: Exercise) -> Iterator[Aimed]:
     inside = what_they_hold(exercise)
     last = next(reversed(exercise.steps.steps))
     if isinstance(exercise.result, Text) and inside[last] == {"numbers", "lists"}:
-        yield f"{last}: floats for whole numbers", exercise.reference((Slip(last, "", Part(in_floats, (last,))),)), True
+        in_others = exercise.reference((Slip(last, "", Part(in_floats, (last,))),))
+        yield f"{last}: floats for whole numbers", in_others, True, anywhere
     for what, (kind, change) in LEFT_OUT.items():
         for name in [*exercise.arguments, *exercise.steps.steps]:
             if kind in inside[name]:
                 slip = Slip(name, "", Part(kept(change), (name,)))
-                yield f"{name}: {what}", exercise.reference((slip,)), False
+                yield f"{name}: {what}", exercise.reference((slip,)), False, _shows(kept(change), (name,))
         for name, part in exercise.steps.steps.items():
             if sum(kind in inside[read] for read in part.reads) > 1:
                 of_all = replace(part, function=_of_all(part.function, kept(change)))
                 steps = Steps(copy.copy(exercise.steps.steps) | {name: of_all})
-                yield f"all of {name}: {what}", replace(exercise, steps=steps).reference(), False
+                function = replace(exercise, steps=steps).reference()
+                yield f"all of {name}: {what}", function, False, _shows(kept(change), part.reads)
     for name, part in exercise.steps.steps.items():
         for one, other in permutations(part.reads, 2):
             if "lists" in inside[one] & inside[other]:
                 glued = replace(part, function=_glued(part, one, other))
                 steps = Steps(copy.copy(exercise.steps.steps) | {name: glued})
-                yield f"{name}: {other} by {one}", replace(exercise, steps=steps).reference(), False
+                yield f"{name}: {other} by {one}", replace(exercise, steps=steps).reference(), False, anywhere
 
 
 def in_floats(numbers: list) -> list:
     return [float(number) for number in numbers]
 
 
+def _shows(change: Callable, names: tuple[str, ...]) -> Callable[[dict], bool]:
+    """True of values of which the change makes others, or would if they were a little larger or smaller: a gradient shows it."""
+
+    def shows(values: dict) -> bool:
+        read = [values[name] for name in names if name in values]
+        return len(read) < len(names) or any(
+            not same(change(moved), moved) for value in read for moved in _moved(value)
+        )
+
+    return shows
+
+
+def _moved(value) -> Iterator:
+    yield value
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        yield from (value.detach() + step for step in (STEP, -STEP))
+
+
 def what_they_hold(exercise: Exercise) -> dict[str, set[str]]:
     """By the name of an argument or a step what is in its value, in a few cases."""
     found = {name: set() for name in [*exercise.arguments, *exercise.steps.steps]}
-    for case in exercise.cases()[:: max(1, exercise.draws // 4)]:
-        for name, kind in exercise.arguments.items():
-            found[name] |= holds(case[name]) if type(kind) is not Kind else set()
-
-        def noted(name: str, function: Callable) -> Callable:
-            def noting(*values):
-                value = function(*values)
-                found[name].update(holds(value))
-                return value
-
-            return noting
-
-        parts = {
-            name: replace(part, function=noted(name, part.function)) for name, part in exercise.steps.steps.items()
-        }
-        reference_outcome(replace(exercise, steps=Steps(parts)), case)
+    unseen = {name for name, kind in exercise.arguments.items() if type(kind) is Kind}
+    for _, _, values in with_outcomes(exercise, exercise.cases()[:: max(1, exercise.draws // 4)]):
+        for name in values.keys() - unseen:
+            found[name] |= holds(values[name])
     return found
 
 
@@ -276,7 +318,7 @@ def of_the_solution(exercise: Exercise, chapter: str) -> Iterator[Aimed]:
     kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _even(*of_node, lines)), True)
     kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _asked_again(*of_node, lines)), True)
     for source, is_hidden in kinds.items():
-        yield changed_line(ast.unparse(right), source), function_of(source, chapter), is_hidden
+        yield changed_line(ast.unparse(right), source), function_of(source, chapter), is_hidden, anywhere
 
 
 def function_of(source: str, chapter: str) -> Callable:

@@ -1,11 +1,12 @@
 """Pairs of slips: whether a verdict names the two, or others that come to the same."""
 
-from shared.exercises.calling import call
-from shared.exercises.comparing import compare, same_outcome
+from dataclasses import replace
+
+from shared.exercises.comparing import compare
 from shared.exercises.exercise import Exercise
-from shared.exercises.judging import MOST_OFFERED, always_the_same, slips_of, try_cases
+from shared.exercises.judging import MOST_OFFERED, always_the_same, slips_in, try_cases
 from shared.exercises.recognition import find_explanations
-from shared.exercises.steps import Slip
+from shared.exercises.steps import Slip, Steps
 
 Pair = tuple[Slip, Slip]
 
@@ -39,23 +40,17 @@ def pairs_not_told(exercise: Exercise, pairs: list[Pair], untold: dict[tuple[str
 
 
 def why_not_told(exercise: Exercise, pair: Pair) -> str:
-    """The fault of the verdict on a pair: "" when both are named, others that do the same, that all is the same, or none as three fit."""
-    function = exercise.reference(pair)
-    made = slips_of(exercise, function)
-    if made is None:
+    """The fault of the verdict on a pair: "" when it is named, when all is the same, or when none is named as three fit.
+
+    Slips that a verdict offers explain every outcome. So whatever else it offers comes to the same as the pair, and only
+    the pair and its two slips are tried as explanations, as long as they are found.
+    """
+    trial = try_cases(exercise, exercise.reference(pair), time_left=lambda: True)
+    if not trial.failures:
         return "passes"
-    if not made:
-        trial = try_cases(exercise, function, time_left=lambda: True)
-        if always_the_same(exercise, trial):
-            return ""
-        told = [comparison.case for comparison in trial.comparisons], [one.actual for one in trial.comparisons]
-        fitting = find_explanations(exercise, *told, time_left=lambda: True)
-        return "" if len(fitting) > MOST_OFFERED else "is not recognised"  # of three that fit none is named
-    if any(set(slips) == set(pair) for slips in made):
+    of_the_pair = replace(exercise, steps=Steps(exercise.steps.steps, list(pair)))
+    if slips_in(of_the_pair, trial, time_left=lambda: True) or always_the_same(exercise, trial):
         return ""
-    other = exercise.reference(made[0])
-    alike = all(
-        same_outcome(call(exercise, function, case), call(exercise, other, case), exercise.tolerance)
-        for case in exercise.cases()
-    )
-    return "" if alike else f"is taken for {[slip.name for slip in made[0]]}"
+    told = [comparison.case for comparison in trial.comparisons], [one.actual for one in trial.comparisons]
+    fitting = find_explanations(exercise, *told, time_left=lambda: True)
+    return "" if len(fitting) > MOST_OFFERED else "is not recognised"  # of three that fit none is named

@@ -156,7 +156,7 @@ def draw(draw: Draw) -> Case:
     return {
         "first": draw.numbers(N, least=-4, most=2),
         "second": draw.numbers(N, least=-4, most=2),
-        "noise": draw.choice([0.5, 1.0, 1.5, 3.0]),
+        "noise": draw.choice([0.5, 1.0, 1.5, 3.0, 9.0]),
         "uniform": draw.numbers(N, least=least, most=most),
     }
 
