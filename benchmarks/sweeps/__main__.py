@@ -27,15 +27,8 @@ from shared.recorded import SWEEPS, Recorded
 # Every module beside this one that has a recorded sweep, or is to get one: what defines conditions.
 CHAPTERS = sorted(path.stem for path in SWEEPS.glob("*.py") if "\nCONDITIONS" in path.read_text(encoding="utf-8"))
 SEEDS = 5
-# Sweeps that have three seeds so far.
-FEWER = dict.fromkeys(
-    (
-        "more_samples",
-        "more_samples_judge",
-        "real_model",
-    ),
-    3,
-)
+# Sweeps that have fewer so far.
+FEWER = {"real_model": 3}
 
 
 def code_version() -> str:
