@@ -119,11 +119,6 @@ def learn_from_answers(
     return len(history)
 
 
-def key_of(made: dict) -> tuple:
-    """The key of a run: attempts with other settings stand beside each other."""
-    return made["task"], made["seed"], json.dumps(made["settings"], sort_keys=True)
-
-
 def recorded_runs() -> list[dict]:
     return json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else []
 

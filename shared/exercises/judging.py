@@ -351,13 +351,6 @@ def _smallest_failure(exercise: Exercise, function: Callable, trial: Trial, time
     return shrink(exercise, smallest_tried, fails_in_the_same_way, time_left)
 
 
-def slips_of(exercise: Exercise, function: Callable) -> list[tuple[Slip, ...]] | None:
-    """The explanations that a verdict offers; empty when nothing explains the function, None when it is right."""
-    time_left = _start_timer(TIME_FOR_VERDICT)
-    trial = try_cases(exercise, function, time_left)
-    return slips_in(exercise, trial, time_left) if trial.failures else None
-
-
 def explain(exercise: Exercise, function: Callable) -> Explanation | None:
     """The explanation of a wrong function; None for a right one."""
     time_left = _start_timer(TIME_FOR_VERDICT)

@@ -87,10 +87,6 @@ def first_of_quick(rows: list) -> list:
     return marked
 
 
-def test_how_many_slips_there_are():
-    assert len(SLIPS) >= 500
-
-
 def test_a_mean_is_not_called_expected():
     """Catches "You subtract the expected reward. For p 1 it gives 0, expected 1": one word in two senses."""
     assert [(name, slip.name) for name, slip in SLIPS if "expected" in slip.explanation] == []

@@ -27,10 +27,6 @@ LINE_END_OFF = (
     "You take the end of a line off what is new. A line that the policy ends itself is no guess, and then looks like one, "
     "or like one that is begun."
 )
-ANSWERED_AGAIN = (
-    "The last end of a line is lost when the text is split: behind an answer its last line is then the one that is answered "
-    "already. Split the text as it is."
-)
 
 
 # The right answer.
