@@ -1,17 +1,20 @@
-"""Grading one notebook: judge its functions by hidden cases in a box, run it whole in another, add up the points.
+"""Grading one notebook: judge its functions by hidden cases, run it from top to bottom, add up the points.
 
-judge        the notebook                     -> the verdicts on its functions
+The rule for points stands first, since it is all that a student asks about. Then come the steps of `grade`:
+
+judge        the notebook                     -> a verdict on each of its functions
 run          the notebook                     -> its outputs, and what stopped it
 result_of    verdicts and outputs             -> points, findings and the page, as JSON
 
 For instance an exercise that asks for the square of x and is worth 2 points:
 
-    handed in                      verdict by the hidden cases                                points
-    def square(x): return x * x    right in all                                               2
-    def square(x): return 3 * x    wrong in some; the others earn 0.25 (`partial_credit.py`)  0.5 = 0.25 x 2
-    no `square` any more           none                                                       0
+    handed in                      hidden cases                                 share    points
+    def square(x): return x * x    all are right                                1        2
+    def square(x): return 3 * x    some are right (`oracle/partial_credit.py`)  0.25     0.5 = 0.25 x 2
+    no `square` any more           none is asked                                none     0
 
-What a student handed in is read in a process of its own: `apart(f, x)` is f(x), computed there (`collect/apart.py`).
+A student's file can be made to hang or to fill the memory. So it is read in a process of its own: `apart(f, x)` is f(x),
+computed there (`collect/apart.py`). Student's code runs in boxes: processes without network, with limits (`box/`).
 """
 
 import atexit
@@ -20,10 +23,10 @@ import json
 import math
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 
 from checker import __version__
@@ -50,6 +53,93 @@ GONE_EXERCISE = "missing: the exercise is not in the notebook any more."
 NOT_RUN = "X001"  # "the cell was not run", which is no remark where the grader runs none
 DIGITS = 20  # hexadecimal ones of a result's name
 ONE_AT_A_TIME = threading.Lock()  # else two threads begin a key each
+
+
+def points_earned(points: float, shares: list[float]) -> float:
+    """The points of an exercise: what it is worth times the mean share of its checks, rounded down to hundredths.
+
+        points    shares     mean    earned
+        2         1/4        1/4     0.5
+        3         1, 1/2     3/4     2.25
+        1         2/3        2/3     0.66      0.67 would be more than it earned
+
+    shares: of each check the part of its hidden cases that is right, from 0 to 1.
+    """
+    mean = sum(exact(share) for share in shares) / len(shares)
+    if mean == 1:
+        return points  # in full, even where that is no number of hundredths
+    return math.floor(100 * exact(points) * mean) / 100
+
+
+def exact(number: float) -> Fraction:
+    """The fraction that a float stands for. As floats 100 * 0.29 is 28.999999999999996: rounded down, a hundredth is lost."""
+    return Fraction(number).limit_denominator(MOST_CASES)
+
+
+def _graded_item(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> dict:
+    """An exercise or question with its points, by the first line that holds.
+
+        hidden cases judged its functions     `points_earned`
+        missing, a question                   None: a person looks whether it is answered elsewhere
+        missing, code                         0
+        worth no points                       0
+        anything else, such as a question     None: a person judges
+
+    missing: it is no longer in the notebook. Its points still count among the possible ones.
+    """
+    judged = [by_check[check] for check in item.checks if check in by_check]
+    if judged:
+        return _judged_item(item, judged, missing)
+    if missing and item.written:
+        return _item(item, None, GONE_QUESTION, missing=True)
+    if missing:
+        return _item(item, 0.0, GONE_EXERCISE, missing=True, finding=True)
+    if not item.points:
+        return _item(item, 0.0, "worth no points")
+    return _item(item, None, "graded by the instructor")
+
+
+def _judged_item(item: Item, judged: list[HiddenVerdict], missing: bool) -> dict:
+    """An exercise with the verdicts on its checks. One without hidden cases has no verdict and no part in the points."""
+    earned = points_earned(item.points, [verdict.earned for verdict in judged])
+    wrong = [verdict for verdict in judged if not verdict.passed]
+    text = "\n".join(dict.fromkeys(verdict.text for verdict in wrong)) or judged[0].text
+    mistakes = dict.fromkeys(mistake for verdict in wrong for mistake in verdict.mistakes)
+    finding = any(verdict.finding for verdict in judged)
+    return _item(item, earned, text, missing, finding, mistakes)
+
+
+def _item(
+    item: Item,
+    earned: float | None,
+    verdict: str,
+    missing: bool = False,
+    finding: bool = False,
+    mistakes: Iterable[str] = (),
+) -> dict:
+    """An exercise with what it earned: None where a person has to judge.    finding: the instructor should look at it."""
+    return {
+        "key": item.key,
+        "name": item.name,
+        "section": item.section,
+        "wanted": item.wanted,
+        "field": item.field,
+        "written": item.written,
+        "points": item.points,
+        "earned": earned,
+        "verdict": verdict,
+        "missing": missing,
+        "finding": finding,
+        "mistakes": [*mistakes],
+    }
+
+
+def points_of(items: list[dict]) -> dict[str, float]:
+    """The sums in a result: what was earned, and what could have been. What waits for a person is in neither."""
+    return {
+        "earned": sum(item["earned"] or 0 for item in items),
+        "possible": sum(item["points"] for item in items if item["earned"] is not None),
+    }
 
 
 @dataclass(frozen=True)
@@ -95,13 +185,23 @@ def grade(job: Job) -> dict:
         BoxFailed: a box failed, by no fault of the submission.
         TooMuch: to read the notebook, or what it shows, takes more time or memory than it may.
     """
-    return result_of(job, judge(job, _references(job.settings.seed)), run(job))
+    references = _references(job.settings.seed)
+    by_check = judge(job, references)
+    executed = run(job)
+    return result_of(job, by_check, executed)
 
 
 def judge(job: Job, references: ReferenceProcess) -> dict[Check, HiddenVerdict]:
-    """The verdicts on a notebook's functions. The notebook is read in a process apart; here are only programs of it."""
-    cases = replace(references.cases(check.name for check in job.sheet.checks), pickled="")
-    programs_for = partial(apart, _programs, job.text, job.modules, job.sheet, cases)
+    """The verdicts on a notebook's functions.
+
+    references: the process that holds the right solutions and the hidden cases.
+    """
+    cases = references.cases(check.name for check in job.sheet.checks)
+    names_of_cases = replace(cases, pickled="")  # the process that reads what students wrote is not sent the cases
+
+    def programs_for(wrong: frozenset[str], numbers: Mapping[str, float]) -> dict[Check, BoxedFunction]:
+        return apart(_programs, job.text, job.modules, job.sheet, names_of_cases, wrong, numbers)
+
     return verdicts(programs_for, Grader(references, job.settings.isolation, job.limits))
 
 
@@ -115,9 +215,9 @@ def run(job: Job) -> Executed:
 
 def result_of(job: Job, by_check: dict[Check, HiddenVerdict], executed: Executed) -> dict:
     """The result of what was judged and run."""
-    gone = apart(_gone, job.text, job.sheet)
-    items = [_graded_item(item, by_check, item.key in gone) for item in job.sheet.items]
-    by_hand = [item for item, found in zip(job.sheet.items, items) if found["earned"] is None and item.points]
+    removed = apart(_removed, job.text, job.sheet)
+    items = [_graded_item(item, by_check, item.key in removed) for item in job.sheet.items]
+    by_hand = [item for item, graded in zip(job.sheet.items, items) if graded["earned"] is None and item.points]
     not_asked = () if job.settings.whole else (NOT_RUN,)
     with tempfile.TemporaryDirectory() as folder:
         shown = json.dumps(executed.content)
@@ -133,72 +233,6 @@ def result_of(job: Job, by_check: dict[Check, HiddenVerdict], executed: Executed
     )
 
 
-def _graded_item(item: Item, by_check: dict[Check, HiddenVerdict], missing: bool) -> dict:
-    """An exercise or question with its points; `earned` is None where a person has to judge.
-
-        has verdicts on its functions           `_scored`
-        a question, no longer in the notebook   None
-        code, no longer in the notebook         0
-        worth no points                         0
-        anything else, such as a question       None
-
-    Args:
-        missing: it is no longer in the notebook. Its points still count among the possible ones.
-    """
-    judged = [by_check[check] for check in item.checks if check in by_check]
-    if judged:
-        return _scored(item, judged, missing)
-    if missing and item.written:
-        return _item(item, None, GONE_QUESTION) | {"missing": True}
-    if missing:
-        return _item(item, 0.0, GONE_EXERCISE) | {"missing": True, "finding": True}
-    if not item.points:
-        return _item(item, 0.0, "worth no points")
-    return _item(item, None, "graded by the instructor")
-
-
-def _scored(item: Item, judged: list[HiddenVerdict], missing: bool) -> dict:
-    """An exercise with points: its verdicts share them equally, and each earns the share of its hidden cases that pass.
-
-    A check without hidden cases has no verdict and no part in it.
-    """
-    share = sum(exact(verdict.earned) for verdict in judged) / len(judged)
-    # Rounded down: never all for a part.
-    earned = item.points if share == 1 else math.floor(100 * exact(item.points) * share) / 100
-    failed_ones = [verdict for verdict in judged if not verdict.passed]
-    text = "\n".join(dict.fromkeys(verdict.text for verdict in failed_ones)) or judged[0].text
-    mistakes = dict.fromkeys(mistake for verdict in failed_ones for mistake in verdict.mistakes)
-    finding = any(verdict.finding for verdict in judged)
-    return _item(item, earned, text) | {"finding": finding, "missing": missing, "mistakes": [*mistakes]}
-
-
-def exact(number: float) -> Fraction:
-    """The fraction of cases, or the points, that a float stands for: 0.2 and 0.7 as floats are less than 9/10."""
-    return Fraction(number).limit_denominator(MOST_CASES)
-
-
-def _item(item: Item, earned: float | None, verdict: str) -> dict:
-    return {
-        "key": item.key,
-        "name": item.name,
-        "section": item.section,
-        "wanted": item.wanted,
-        "field": item.field,
-        "written": item.written,
-        "points": item.points,
-        "earned": earned,
-        "verdict": verdict,
-    }
-
-
-def points_of(items: list[dict]) -> dict[str, float]:
-    """The sums in a result: what checks gave, and what they could have given."""
-    return {
-        "earned": sum(item["earned"] or 0 for item in items),
-        "possible": sum(item["points"] for item in items if item["earned"] is not None),
-    }
-
-
 def failed(job: Job, reason: str, transient: bool = False) -> dict:
     """The result of a notebook that could not be graded: no number, and the reason, for the instructor to see.
 
@@ -209,7 +243,14 @@ def failed(job: Job, reason: str, transient: bool = False) -> dict:
 
 
 def _result(job: Job, items: list[dict], **found) -> dict:
-    nothing = {
+    result = {
+        "format": FORMAT,
+        "course": course(),
+        "student": job.student,
+        "notebook": job.sheet.name,
+        "name": job.name,
+        "items": items,
+        **points_of(items),
         "stopped": "",
         "seconds": 0.0,
         "memory": 0,
@@ -218,15 +259,7 @@ def _result(job: Job, items: list[dict], **found) -> dict:
         "ungraded": "",
         "transient": False,
     }
-    about = {
-        "format": FORMAT,
-        "course": course(),
-        "student": job.student,
-        "notebook": job.sheet.name,
-        "name": job.name,
-        "items": items,
-    }
-    return encodable(about | points_of(items) | nothing | found)
+    return encodable(result | found)
 
 
 def encodable(value):
@@ -257,7 +290,7 @@ def forget_references() -> None:
 
 
 def _references(seed: int) -> ReferenceProcess:
-    """The process that knows what is right, one for all threads."""
+    """The process that holds the right solutions, one for all threads."""
     with ONE_AT_A_TIME:
         return _begun(seed)
 
@@ -286,7 +319,7 @@ def _definitions(text: str, modules: Modules) -> Definitions:
     return definitions(notebook_of(json.loads(text)), modules)
 
 
-def _gone(text: str, sheet: Sheet) -> frozenset[str]:
+def _removed(text: str, sheet: Sheet) -> frozenset[str]:
     return removed_exercises(sheet, json.loads(text))
 
 

@@ -23,6 +23,7 @@ WRITTEN = Item("cell-08/1", "", "Success", 3.0, "Cell 8", field="Question: Succe
 GONE = "missing: the question is not in the notebook any more. Look whether it is answered elsewhere."
 RIGHT = HiddenVerdict(True, "right")
 WRONG = HiddenVerdict(False, "wrong: 4", finding=True, share=0.25)
+TWO_THIRDS = HiddenVerdict(False, "wrong: 9", share=2 / 3)
 ABOUT_CODE = {
     "key": "cell-07/1",
     "name": "square",
@@ -31,6 +32,9 @@ ABOUT_CODE = {
     "field": "Exercise: square",
     "written": False,
     "points": 2.0,
+    "missing": False,
+    "finding": False,
+    "mistakes": [],
 }
 
 
@@ -109,13 +113,7 @@ def test_a_result_has_the_findings_and_the_page_of_what_was_handed_in(grading):
     """Catches findings or a form that are lost, and a picture called missing that was handed in beside the notebook."""
     square = code("def square(x):\n    return x * x", count=None)
     found = grading(markdown("**Success.** It did. ![curve](curve.png)"), square)
-    assert found["items"][0] == ABOUT_CODE | {
-        "earned": 2.0,
-        "verdict": "right",
-        "finding": False,
-        "missing": False,
-        "mistakes": [],
-    }
+    assert found["items"][0] == ABOUT_CODE | {"earned": 2.0, "verdict": "right"}
     assert (found["items"][1]["earned"], found["earned"], found["possible"]) == (None, 2.0, 2.0)
     codes = {finding["code"] for finding in found["findings"]}
     assert codes and not codes & {"X001", "R004"}
@@ -142,17 +140,18 @@ def test_half_a_character_is_replaced_wherever_it_stands():
         (CODE, {SQUARED: RIGHT, CUBED: WRONG}, False, (1.25, "wrong: 4", True, False)),
         (CODE, {SQUARED: WRONG, CUBED: WRONG}, True, (0.5, "wrong: 4", True, True)),
         (CODE, {SQUARED: WRONG}, False, (0.5, "wrong: 4", True, False)),
+        (replace(CODE, points=1.0), {SQUARED: TWO_THIRDS}, False, (0.66, "wrong: 9", False, False)),
         (CODE, {}, True, (0.0, "missing: the exercise is not in the notebook any more.", True, True)),
-        (CODE, {}, False, (None, "graded by the instructor", None, None)),
-        (WRITTEN, {}, False, (None, "graded by the instructor", None, None)),
-        (replace(WRITTEN, points=0.0), {}, False, (0.0, "worth no points", None, None)),
-        (WRITTEN, {}, True, (None, GONE, None, True)),
+        (CODE, {}, False, (None, "graded by the instructor", False, False)),
+        (WRITTEN, {}, False, (None, "graded by the instructor", False, False)),
+        (replace(WRITTEN, points=0.0), {}, False, (0.0, "worth no points", False, False)),
+        (WRITTEN, {}, True, (None, GONE, False, True)),
     ],
 )
 def test_points_verdict_finding_and_what_is_missing_of_each_kind(item, verdicts, missing, found):
     """Catches points for what was removed, an average over the checks that were not asked, a finding that is lost."""
     made = _graded_item(item, verdicts, missing)
-    assert (made["earned"], made["verdict"], made.get("finding"), made.get("missing")) == found
+    assert (made["earned"], made["verdict"], made["finding"], made["missing"]) == found
     assert made["points"] == item.points
 
 
