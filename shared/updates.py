@@ -1,26 +1,28 @@
-"""The updates of one training step: minibatches, a gradient added up in pieces, and a guarded step of the optimiser.
+"""One step of updates: the gradient of a loss, added up over micro-batches, and a step of the optimiser.
 
-The loop in `shared/training.py` calls `learn`; its drawing shows what is cut from what. An `update` is
+`plain_update` is the algorithm. What `algorithm.loss` computes is, for GRPO with clipping at 0.2 and no KL:
 
-    optimizer.zero_grad()
-    loss, metrics = algorithm.loss(minibatch)
-    loss.backward()
-    clip_grad_norm_(parameters, config.max_grad_norm)
-    optimizer.step()
+    logps = completion_logps(model, rollout)                         # (B, C), of each token under the policy as it is now
+    ratio = (logps - rollout.old_logps).exp()                        # (B, C), 1 before the first update
+    A = advantages[:, None]                                          # (B, 1), every token of a completion is paid alike
+    surrogate = torch.minimum(ratio * A, ratio.clamp(0.8, 1.2) * A)  # (B, C)
+    loss = -(surrogate * mask).sum() / mask.sum()                    # a mean over the real tokens
 
-where the minibatch fits in memory. If it does not, it is cut into pieces (micro-batches), whose gradients `backward` adds up.
-The loss of a piece is a mean over the piece, so it is multiplied by the piece's part of the minibatch. With three rows of
-1, 2 and 1 tokens in two pieces:
+A minibatch that does not fit in memory is cut into pieces (micro-batches), whose gradients `backward` adds up. The loss of a
+piece is a mean over the piece, so it is multiplied by the piece's share of the minibatch. With three rows of 1, 2 and 1
+tokens in two pieces:
 
-    piece           tokens   losses of the tokens   mean   part   mean x part
-    rows 0 and 1    3        1, 3, 2                2      3/4    1.5
-    row 2           1        6                      6      1/4    1.5
-    minibatch       4        1, 3, 2, 6             3             3.0            the mean of 2 and 6 would be 4
+    piece           tokens   losses of the tokens   mean   share   mean x share
+    rows 0 and 1    3        1, 3, 2                2      3/4     1.5
+    row 2           1        6                      6      1/4     1.5
+    minibatch       4        1, 3, 2, 6             3              3.0            the mean of 2 and 6 would be 4
+
+`update` is what the loop of `shared/training.py` calls: the same, and it cuts the pieces, averages metrics as it does losses,
+works in several processes, and makes no step that is not finite (`tests/test_updates.py` holds it to `plain_update`).
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -31,24 +33,19 @@ from shared.engine.piece_size import PeakMemory, logits_at_once
 from shared.engine.precision import autocast
 from shared.engine.processes import ALL_ROWS, ALONE, Processes, Share
 
-OTHERS = "other metrics"
 
-
-def learn(
-    algorithm: Algorithm,
-    experience: TrainingBatch,
-    config: TrainingConfig,
-    step: int,
-    optimizer: torch.optim.Optimizer,
-    share: Share = ALL_ROWS,
-) -> list[Metrics]:
-    """Update on each minibatch of each epoch, until the algorithm says `enough`; the metrics of each update."""
-    updates: list[Metrics] = []
-    for minibatch in minibatches(experience, config, step, share):
-        updates.append(update(algorithm, minibatch, config, optimizer, share.processes))
-        if algorithm.enough(updates[-1]):
-            break
-    return updates
+def plain_update(
+    algorithm: Algorithm, pieces: Sequence[TrainingBatch], optimizer: torch.optim.Optimizer, max_grad_norm: float
+) -> None:
+    """The definition of `update`: one optimiser step on the minibatch that these pieces make together."""
+    optimizer.zero_grad()
+    num_tokens = sum(algorithm.weight(piece) for piece in pieces)  # or completions, where the loss is a mean over them
+    for piece in pieces:
+        loss, _ = algorithm.loss(piece)
+        share = algorithm.weight(piece) / num_tokens
+        (loss * share).backward()  # adds to the gradients that are there
+    nn.utils.clip_grad_norm_(trained_parameters(algorithm.model), max_grad_norm)
+    optimizer.step()
 
 
 def update(
@@ -67,33 +64,30 @@ def update(
 def add_up_gradient(
     algorithm: Algorithm, minibatch: TrainingBatch, config: TrainingConfig, processes: Processes = ALONE
 ) -> dict[str, Tensor]:
-    """Put the gradient of the minibatch's loss into the parameters' `grad`, piece by piece and process by process.
+    """Put the gradient of the minibatch's loss into the parameters' `grad`; its loss and metrics, on the device.
 
-    Returns the loss and its metrics, on the device: sums over the pieces, each number times the piece's part of it.
+    A metric is a mean as well: over what `algorithm.counts` counts for it, else over the tokens of rows with a gradient.
     """
-    working = with_gradient(algorithm, minibatch)
-    counts = denominators(algorithm, minibatch) | {OTHERS: working.num_tokens}
-    whole = dict(zip(counts, processes.total(list(counts.values()))))
-    if not whole[OTHERS]:
+    # A group whose rewards are all equal has no gradient, so no pass is made for it. It counts in the loss, with 0.
+    rows = select_rows(minibatch, algorithm.rows_with_gradient(minibatch)) if len(minibatch) else minibatch
+    counts = algorithm.counts(minibatch)
+    sizes = [algorithm.weight(minibatch), rows.num_tokens, *counts.values()]
+    weight, num_tokens, *sizes_of_counts = processes.total(sizes)  # over all processes
+    if not num_tokens:
         return no_gradient(algorithm)
-    totals: dict[str, Tensor] = {}
+    whole = dict(zip(counts, sizes_of_counts))
     device = device_of(algorithm.model)
-    cut = pieces(working, algorithm.numbers_per_place, logits_at_once(device, algorithm.bytes_per_logit))
-    with memory_measured(algorithm, cut, device):
-        for piece in cut:
-            with autocast(device, config.bf16):
-                loss, metrics = algorithm.loss(piece)
-            part = {name: count / whole[name] for name, count in denominators(algorithm, piece).items()}
-            (loss * part["loss"]).backward()
-            for name, value in (metrics | {"loss": loss.detach()}).items():
-                totals[name] = totals.get(name, 0.0) + value * part.get(name, part[OTHERS])
+    means: dict[str, Tensor] = {}
+    for piece in pieces_in_memory(algorithm, rows, device):
+        with autocast(device, config.bf16):
+            loss, metrics = algorithm.loss(piece)
+        share = algorithm.weight(piece) / weight
+        (loss * share).backward()
+        shares = {name: count / whole[name] for name, count in algorithm.counts(piece).items()} | {"loss": share}
+        for name, value in (metrics | {"loss": loss.detach()}).items():
+            means[name] = means.get(name, 0.0) + value * shares.get(name, piece.num_tokens / num_tokens)
     processes.add_up_gradients(trained_parameters(algorithm.model))
-    return processes.total_by_name(totals)
-
-
-def denominators(algorithm: Algorithm, batch: TrainingBatch) -> dict[str, float]:
-    """The number of things that the loss and each metric is a mean over: tokens, but for those that the algorithm names."""
-    return {"loss": algorithm.weight(batch), OTHERS: batch.num_tokens} | algorithm.counts(batch)
+    return processes.total_by_name(means)
 
 
 def guarded_step(
@@ -116,6 +110,23 @@ def guarded_step(
         optimizer.step()
     optimizer.zero_grad()
     return numbers
+
+
+def learn(
+    algorithm: Algorithm,
+    experience: TrainingBatch,
+    config: TrainingConfig,
+    step: int,
+    optimizer: torch.optim.Optimizer,
+    share: Share = ALL_ROWS,
+) -> list[Metrics]:
+    """Update on each minibatch of each epoch, until the algorithm says `enough`; the metrics of each update."""
+    updates: list[Metrics] = []
+    for minibatch in minibatches(experience, config, step, share):
+        updates.append(update(algorithm, minibatch, config, optimizer, share.processes))
+        if algorithm.enough(updates[-1]):
+            break
+    return updates
 
 
 def minibatches(
@@ -147,22 +158,11 @@ def select_rows(experience: TrainingBatch, rows: Sequence[int]) -> TrainingBatch
     return experience.take(rows)
 
 
-def with_gradient(algorithm: Algorithm, minibatch: TrainingBatch) -> TrainingBatch:
-    """The rows of the minibatch whose loss has a gradient. In a process without rows it is the empty minibatch.
-
-    A group whose rewards are all equal has none, so no pass is made for it. It counts in the loss, with 0, and in the
-    metrics of `algorithm.counts`; the other metrics are means over the tokens of the other rows.
-    """
-    if not len(minibatch):
-        return minibatch
-    return select_rows(minibatch, algorithm.rows_with_gradient(minibatch))
-
-
-@contextmanager
-def memory_measured(algorithm: Algorithm, cut: Sequence[TrainingBatch], device: torch.device) -> Iterator[None]:
-    """Around the first update on a GPU: keep the memory that a logit takes, by which later minibatches are cut."""
+def pieces_in_memory(algorithm: Algorithm, rows: TrainingBatch, device: torch.device) -> Iterator[TrainingBatch]:
+    """The pieces of a minibatch, one after the other. The first minibatch on a GPU tells what memory a logit takes."""
+    cut = pieces(rows, algorithm.numbers_per_place, logits_at_once(device, algorithm.bytes_per_logit))
     with PeakMemory(device, wanted=not algorithm.bytes_per_logit) as peak:
-        yield
+        yield from cut
     if cut and not algorithm.bytes_per_logit:
         largest = max(piece.num_places for piece in cut) * algorithm.numbers_per_place
         algorithm.bytes_per_logit = peak.bytes / largest

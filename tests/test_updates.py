@@ -35,6 +35,16 @@ def test_the_gradient_in_pieces_is_that_of_the_whole(monkeypatch):
     assert losses_in_pieces == pytest.approx(losses, rel=1e-5)
 
 
+def test_an_update_is_what_the_plain_one_defines():
+    """Catches a definition, which is read first, whose pieces weigh alike: they have 1, 5 and 18 tokens."""
+    line, plain = Line(), Line()
+    points = Points(ROWS, {})
+    pieces = [points.take(range(*ends)) for ends in ((0, 1), (1, 3), (3, 12))]
+    updates.update(line, points, CONFIG, torch.optim.SGD(line.model.parameters(), lr=0.1))
+    updates.plain_update(plain, pieces, torch.optim.SGD(plain.model.parameters(), lr=0.1), CONFIG.max_grad_norm)
+    torch.testing.assert_close(parameters(line.model), parameters(plain.model))
+
+
 def test_a_step_that_is_not_finite_changes_nothing_and_is_marked():
     line = Line(spoil=lambda step: step == 1)
     seen = []
