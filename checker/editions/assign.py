@@ -8,10 +8,10 @@
         return squared                                      # end student code
         # end student code
 
-Of Markdown, an answer between its markers becomes "Your answer here." (`checker/reading/markers.py` has the markers.) Below
-stand, in this order: one cell; the notebook; the search for a solution that it still shows; the file. A blank edition
-carries the course's version and what its exercises look like, so that one that somebody has filled in is told from one
-that may be built again.
+`blank_code` does that to the lines of one cell, `blank` to all cells of a notebook, and `edition` to a file. In Markdown an
+answer between its markers becomes "Your answer here." (`checker/reading/markers.py` has the markers.) The finished edition
+is searched for lines of a solution. It carries the course's version and what its exercises look like, so that one that
+somebody has filled in is told from one that may be built again.
 """
 
 import copy
@@ -84,6 +84,16 @@ class Edition:
 def blank_code(lines: list[str], where: str = "") -> list[str]:
     """The lines of a code cell with each solution replaced by `raise NotImplementedError`; its TODO stays.
 
+    `walk` says of each line whether it is inside of a solution, and its position there:
+
+        line                                                   inside  position  becomes
+        def square(x):                                         no                itself
+            # student code here                                no                itself
+            # TODO: return the square of x (1 point)           yes     0         itself, `raise NotImplementedError`
+            squared = x * x                                    yes     1         nothing
+            return squared                                     yes     2         nothing
+            # end student code                                 no                itself
+
     Raises:
         MarkerError: markers are not in pairs, are misspelt, or an exercise does not begin with a TODO.
     """
@@ -91,8 +101,8 @@ def blank_code(lines: list[str], where: str = "") -> list[str]:
     for number, (line, inside, position) in enumerate(walk(lines, BEGIN, END, where)):
         if not inside:
             kept.append(line)
-        elif position == 0:  # the first line of the solution
-            todo = todo_at(lines[number:])
+        elif position == 0:
+            todo = todo_at(lines[number:])  # a comment of one line or more
             if todo is None:
                 raise MarkerError(
                     f"{where}: the line after `{BEGIN}` must be `# TODO: ...`, and it is {line.strip()!r}."
@@ -109,8 +119,10 @@ def blank_markdown(lines: list[str], where: str = "") -> list[str]:
     """
     kept: list[str] = []
     for line, inside, _ in walk(lines, ANSWER_BEGIN, ANSWER_END, where):
-        if not inside and line.strip() != ANSWER_END:
-            kept += _blank_answer(line) if begins(line, ANSWER_BEGIN) else [line]
+        if begins(line, ANSWER_BEGIN):
+            kept += _blank_answer(line)
+        elif not inside and line.strip() != ANSWER_END:
+            kept.append(line)
     return kept
 
 
@@ -122,18 +134,27 @@ def _blank_answer(marker: str) -> list[str]:
 
 
 def blank_cell(worked: dict, where: str) -> dict:
-    """A cell without its solution or answer, and without outputs."""
+    """A cell without its solution or answer, without outputs, and without what its author's editor noted in it."""
     cell = copy.deepcopy(worked)
     lines = joined(cell["source"]).split("\n")
+    cell["metadata"] = {}
     if cell["cell_type"] == "code":
-        cell |= {"source": "\n".join(blank_code(lines, where)), "outputs": [], "execution_count": None}
+        cell["source"] = "\n".join(blank_code(lines, where))
+        cell["outputs"] = []
+        cell["execution_count"] = None
     elif cell["cell_type"] == "markdown":
         cell["source"] = "\n".join(blank_markdown(lines, where))
+        if BLANK_ANSWER not in cell["source"].split("\n"):
+            cell["metadata"] |= LOCKED
+    if worked.get("metadata", {}).get("jupyter") == FOLDED["jupyter"]:
+        cell["metadata"] |= FOLDED
     return cell
 
 
 def blank(content: dict, source: str, questions: str = "") -> dict:
     """The blank edition of a notebook's JSON.
+
+    Below Cell 0 comes a note on what the file is, below an exercise that is checked what it should print.
 
     Args:
         source: names the worked notebook, in messages and in the edition.
@@ -142,34 +163,28 @@ def blank(content: dict, source: str, questions: str = "") -> dict:
     Raises:
         MarkerError: see `blank_code`; or a solution line would show in the blank edition.
     """
-    named = notebook_of(content)
-    header = joined(content["cells"][0]["source"]) if content["cells"] else ""
-    own_task = OWN_TASK.search(header) is not None
+    notebook = notebook_of(content)
+    own_task = any(OWN_TASK.search(joined(first["source"])) for first in content["cells"][:1])
     cells = []
     for number, worked in enumerate(content["cells"]):
-        cell = blank_cell(worked, f"{source}, {place_in(named, number)}")
-        titled_by_the_student = number == 0 and own_task
-        cell["metadata"] = _metadata(worked, may_be_edited=_is_the_students(cell) or titled_by_the_student)
+        cell = blank_cell(worked, f"{source}, {place_in(notebook, number)}")
         cells.append(cell)
         if _is_checked_exercise(worked, cell):
             words = EXAMPLE_PRINTED if own_task else SHOULD_PRINT
-            cells += _should_print(named.cells[number], f"{cell['id']}-expected", words)
+            cells += _should_print(notebook.cells[number], f"{cell['id']}-expected", words)
         if number == 0:
             cells.append(_text(f"{cell['id']}-generated", _note(content, source, questions), LOCKED))
+    if own_task:  # the title is the student's to write
+        cells[0]["metadata"] = {name: value for name, value in cells[0]["metadata"].items() if name not in LOCKED}
     kernel = content.get("metadata", {}).get("kernelspec", {})
-    made = copy.deepcopy(content) | {"cells": cells, "metadata": {"kernelspec": kernel, "course": identity(cells)}}
+    made = content | {"cells": cells, "metadata": {"kernelspec": kernel, "course": identity(cells)}}
     # A slip in the worked notebook must never hand out a solution: the finished edition is searched for one.
     if leaks := leaked(content, made):
         raise MarkerError(
-            f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Say it in"
-            " another way outside."
+            f"{source}: a line of a solution is in the blank edition as well: {leaks[0].strip()!r}. Outside of the"
+            " solution say it in another way."
         )
     return made
-
-
-def _is_the_students(cell: dict) -> bool:
-    """True for a cell that is filled in or run, and for text with room for an answer."""
-    return cell["cell_type"] != "markdown" or BLANK_ANSWER in cell["source"].split("\n")
 
 
 def _is_checked_exercise(worked: dict, cell: dict) -> bool:
@@ -178,13 +193,8 @@ def _is_checked_exercise(worked: dict, cell: dict) -> bool:
     return changed and CHECKED.search(cell["source"]) is not None
 
 
-def _metadata(worked: dict, may_be_edited: bool) -> dict:
-    """The lock on the course's own text, and the worked cell's fold; nothing else that its author's editor noted."""
-    is_folded = worked.get("metadata", {}).get("jupyter") == FOLDED["jupyter"]
-    return ({} if may_be_edited else LOCKED) | (FOLDED if is_folded else {})
-
-
 def _text(name: str, source: str, metadata: dict) -> dict:
+    """A cell of text with this id."""
     return {"cell_type": "markdown", "id": name, "metadata": dict(metadata), "source": source}
 
 
