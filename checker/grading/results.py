@@ -43,21 +43,23 @@ def waiting(work: Work, folder: Folder, again: Collection[str] = (), exercise: s
 
 
 def graded(work: Work, folder: Folder, run_jobs: RunJobs, again: Collection[str] = ()) -> Iterator[Graded]:
-    """The result of every notebook; each new one is kept as soon as it is there.
+    """The result of every notebook: of an earlier run where the digest is the same, else graded now, and kept at once.
 
     Args:
+        run_jobs: grades jobs, and gives each with its result as it comes.
         again: students whose notebooks are graded anew.
     """
     new = []
     for digest, (handed, job) in work.jobs.items():
-        result = None if handed.student in again else folder.result(digest)
-        if result is None:
+        result = folder.result(digest)
+        if result is None or handed.student in again:
             new.append(job)
         else:
             yield Graded(handed, result, kept=True)
     for job, result in run_jobs(new):
         _keep(folder, job, result)
-        yield Graded(work.jobs[job.digest][0], result)
+        handed, _ = work.jobs[job.digest]
+        yield Graded(handed, result)
 
 
 def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> Iterator[Graded]:

@@ -1,6 +1,12 @@
 """The work of grading a class: what was handed in, as notebooks to be graded, each within its limits.
 
-`collected` reads what lies there, chooses what counts, sets the rest aside with a reason, and lists who is missing.
+`collected` reads what lies there, chooses what counts, sets the rest aside with a reason, and lists who is missing:
+
+    handed in, by the names that Canvas gives files    becomes
+    ann_LATE_11_502_mine.ipynb                         a job: ann's dots.ipynb, late
+    ann_11_501_dots.ipynb                              set aside: the later one is graded
+    bob_12_503_notes.txt                               set aside: it is not a notebook
+    nothing of cy, who is on the class list            missing
 """
 
 import json
@@ -39,9 +45,9 @@ PERHAPS_ABSENT = (
 
 @dataclass(frozen=True)
 class Work:
-    """The work of grading a class: jobs with their students, and the files that were set aside.
+    """The work of grading a class: jobs, each beside the file it was made of, and the files that were set aside.
 
-    jobs: by the digests of their results.          missing: those of the roster of whom nothing is known to be there.
+    jobs: by their digests.    missing: those of the roster of whom nothing is known to be there.
     """
 
     jobs: dict[str, tuple[Handed, Job]]
@@ -94,11 +100,13 @@ def collected(paths: list[Path], this_class: Class) -> Work:
         uploads, unread = _read(found.handed, this_class.sheets)
         counted, not_counted = _counted(uploads, rules.notebooks)
     aside = [*found.aside, *unread, *not_counted]
-    jobs = [_job(upload, this_class) for upload in counted]
-    by_digest = {job.digest: (upload.handed, job) for upload, job in zip(counted, jobs)}
+    jobs = {}
+    for upload in counted:
+        job = _job(upload, this_class)
+        jobs[job.digest] = (upload.handed, job)
     known = {upload.handed.student for upload in counted} | {one.student for one in aside}
     missing = [student.id for student in this_class.roster.students if student.id not in known]
-    return Work(by_digest, aside, missing)
+    return Work(jobs, aside, missing)
 
 
 def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: Callable[[str], None] = print) -> Work:
@@ -110,19 +118,22 @@ def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: 
         tell: is given a sentence on each that runs.
     """
     rules = this_class.rules
-    taken = {}
+    measured = {}  # by the sheet's digest
     if this_class.settings.whole and None in (rules.seconds, rules.megabytes):
         sheets = {job.sheet.digest: job.sheet for _, job in work.jobs.values()}.values()
-        taken = taken_by(sheets, this_class.settings, place, threads, tell)
+        measured = taken_by(sheets, this_class.settings, place, threads, tell)
     jobs = {}
     for handed, job in work.jobs.values():
-        usual = taken[job.sheet.digest].limits if job.sheet.digest in taken else job.limits
-        job = replace(job, limits=_by_rules(usual, rules))
+        limits = job.limits
+        if job.sheet.digest in measured:
+            limits = measured[job.sheet.digest].limits
+        job = replace(job, limits=_by_rules(limits, rules))
         jobs[job.digest] = (handed, job)
     return replace(work, jobs=jobs)
 
 
 def _by_rules(limits: Limits, rules: Rules) -> Limits:
+    """The limits with those that class.yml sets."""
     if rules.seconds is not None:
         limits = replace(limits, wall=rules.seconds, cpu=max(limits.cpu, 2 * rules.seconds))
     if rules.megabytes is not None:
