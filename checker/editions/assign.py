@@ -1,12 +1,12 @@
 """Blank editions from worked notebooks: solutions out, TODOs kept, outputs cleared.
 
-    a cell of the worked notebook                       the same cell of the blank edition
-    def square(x):                                      def square(x):
-        # student code here                                 # student code here
-        # TODO: return the square of x (1 point)            # TODO: return the square of x (1 point)
-        squared = x * x                                     raise NotImplementedError
-        return squared                                      # end student code
-        # end student code
+    a cell of the worked notebook                       inside, position    the same cell of the blank edition
+    def square(x):                                      no                  def square(x):
+        # student code here                             no                      # student code here
+        # TODO: return the square of x (1 point)        yes, 0                  # TODO: return the square of x (1 point)
+        squared = x * x                                 yes, 1                  raise NotImplementedError
+        return squared                                  yes, 2
+        # end student code                              no                      # end student code
 
 `blank_code` does that to the lines of one cell, `blank` to all cells of a notebook, and `edition` to a file. In Markdown an
 answer between its markers becomes "Your answer here." (`checker/reading/markers.py` has the markers.) The finished edition
@@ -84,15 +84,7 @@ class Edition:
 def blank_code(lines: list[str], where: str = "") -> list[str]:
     """The lines of a code cell with each solution replaced by `raise NotImplementedError`; its TODO stays.
 
-    `walk` says of each line whether it is inside of a solution, and its position there:
-
-        line                                                   inside  position  becomes
-        def square(x):                                         no                itself
-            # student code here                                no                itself
-            # TODO: return the square of x (1 point)           yes     0         itself, `raise NotImplementedError`
-            squared = x * x                                    yes     1         nothing
-            return squared                                     yes     2         nothing
-            # end student code                                 no                itself
+    `walk` gives each line, whether it is inside of a solution, and its position there: the middle column above.
 
     Raises:
         MarkerError: markers are not in pairs, are misspelt, or an exercise does not begin with a TODO.

@@ -29,12 +29,11 @@ from checker.grading.collect.uploads import (
     undecided,
     unlike,
 )
-from checker.grading.judge.sheets import Sheet, sheet_for
+from checker.grading.judge.sheets import sheet_for
 from checker.grading.judge.submission import Job
 from checker.grading.judge.worked_run import taken_by
 from checker.grading.table.rules import Rules
 from checker.reading.notebook import Unreadable, parse
-from checker.reading.syntax.statements import Modules
 
 ABSENT = "No notebook was handed in."
 PERHAPS_ABSENT = (
@@ -75,16 +74,6 @@ class Work:
         return PERHAPS_ABSENT if self.has_unclaimed else ABSENT
 
 
-@dataclass(frozen=True)
-class Upload:
-    """One notebook that was handed in, with its key, its JSON, and the student's own modules beside it."""
-
-    handed: Handed
-    sheet: Sheet
-    text: str
-    modules: Modules
-
-
 def collected(paths: list[Path], this_class: Class) -> Work:
     """The work that was handed in: one job for each student and notebook.
 
@@ -97,14 +86,11 @@ def collected(paths: list[Path], this_class: Class) -> Work:
     rules = this_class.rules
     with tempfile.TemporaryDirectory() as scratch:
         found = collect(paths, Path(scratch), this_class.roster, rules.pattern, rules.due, this_class.only_student)
-        uploads, unread = _read(found.handed, this_class.sheets)
-        counted, not_counted = _counted(uploads, rules.notebooks)
+        read, unread = _read(found.handed, this_class)
+        counted, not_counted = _counted(read, rules.notebooks)
     aside = [*found.aside, *unread, *not_counted]
-    jobs = {}
-    for upload in counted:
-        job = _job(upload, this_class)
-        jobs[job.digest] = (upload.handed, job)
-    known = {upload.handed.student for upload in counted} | {one.student for one in aside}
+    jobs = {job.digest: (handed, job) for handed, job in counted}
+    known = {handed.student for handed, _ in counted} | {one.student for one in aside}
     missing = [student.id for student in this_class.roster.students if student.id not in known]
     return Work(jobs, aside, missing)
 
@@ -141,15 +127,17 @@ def _by_rules(limits: Limits, rules: Rules) -> Limits:
     return limits
 
 
-def _read(several: list[Handed], sheets: list[Sheet]) -> tuple[list[Upload], list[Aside]]:
-    """The notebooks that can be read and whose key is there, and the others with the reason."""
+def _read(several: list[Handed], this_class: Class) -> tuple[list[tuple[Handed, Job]], list[Aside]]:
+    """The jobs of the files that are notebooks of this class, each beside its file, and the others with the reason."""
     read = []
     unread = []
     for handed in several:
         try:
             metadata, text = apart(_opened, handed.file.absolute())  # the process stands in another folder
             modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in handed.modules)
-            read.append(Upload(handed, sheet_for({"metadata": metadata}, handed.name, sheets), text, modules))
+            sheet = sheet_for({"metadata": metadata}, handed.name, this_class.sheets)
+            student = this_class.shown(handed.student)
+            read.append((handed, Job(student, handed.name, text, sheet, this_class.settings, modules)))
         except Unreadable as error:
             remark = f"{handed.name} was not graded: {error}"
             unread.append(Aside(handed.place, str(error), handed.student, remark))
@@ -162,26 +150,26 @@ def _opened(file: Path) -> tuple[object, str]:
     return content.get("metadata"), json.dumps(content)
 
 
-def _counted(uploads: list[Upload], assigned: tuple[str, ...]) -> tuple[list[Upload], list[Aside]]:
-    """The upload of each student and assigned notebook that counts, and the others with the reason.
+def _counted(read: list[tuple[Handed, Job]], assigned: tuple[str, ...]) -> tuple[list[tuple[Handed, Job]], list[Aside]]:
+    """The job of each student and assigned notebook that counts, and the other files with the reason.
 
     assigned: names of notebooks; none where all are.
     """
-    together: dict[tuple[str, str], list[Upload]] = {}
+    together: dict[tuple[str, str], list[tuple[Handed, Job]]] = {}
     extra = []
-    for upload in uploads:
-        if assigned and upload.sheet.name not in assigned:
-            extra.append(upload)
+    for handed, job in read:
+        if assigned and job.sheet.name not in assigned:
+            extra.append((handed, job))
         else:
-            together.setdefault((upload.handed.student, upload.sheet.name), []).append(upload)
+            together.setdefault((handed.student, job.sheet.name), []).append((handed, job))
     counted = []
     aside = []
     for (_, notebook), several in together.items():
-        latest_one, others = _latest([upload.handed for upload in several], notebook)
-        counted += [upload for upload in several if upload.handed is latest_one]
+        latest_one, others = _latest([handed for handed, _ in several], notebook)
+        counted += [(handed, job) for handed, job in several if handed is latest_one]
         aside += others
-    served = {upload.handed.student for upload in counted}
-    return counted, aside + [_not_assigned(upload, assigned, served) for upload in extra]
+    served = {handed.student for handed, _ in counted}
+    return counted, aside + [_not_assigned(handed, job.sheet.name, assigned, served) for handed, job in extra]
 
 
 def _latest(several: list[Handed], notebook: str) -> tuple[Handed | None, list[Aside]]:
@@ -196,15 +184,9 @@ def _latest(several: list[Handed], notebook: str) -> tuple[Handed | None, list[A
     return last, [Aside(handed.place, reason) for handed in several if handed is not last]
 
 
-def _job(upload: Upload, this_class: Class) -> Job:
-    name = this_class.shown(upload.handed.student)
-    return Job(name, upload.handed.name, upload.text, upload.sheet, this_class.settings, upload.modules)
-
-
-def _not_assigned(upload: Upload, assigned: tuple[str, ...], served: set[str]) -> Aside:
+def _not_assigned(handed: Handed, notebook: str, assigned: tuple[str, ...], served: set[str]) -> Aside:
     """A notebook that does not count, which its student hears where nothing else is graded."""
-    handed = upload.handed
-    reason = f"{upload.sheet.name} is not assigned: class.yml names {', '.join(assigned)}."
+    reason = f"{notebook} is not assigned: class.yml names {', '.join(assigned)}."
     if handed.student in served:
         return Aside(handed.place, reason)
     return Aside(handed.place, reason, handed.student, f"{handed.name} was not graded: it is not assigned.")

