@@ -23,7 +23,7 @@ import json
 import math
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -104,20 +104,16 @@ def _judged_item(item: Item, judged: list[HiddenVerdict], missing: bool) -> dict
     earned = points_earned(item.points, [verdict.earned for verdict in judged])
     wrong = [verdict for verdict in judged if not verdict.passed]
     text = "\n".join(dict.fromkeys(verdict.text for verdict in wrong)) or judged[0].text
-    mistakes = dict.fromkeys(mistake for verdict in wrong for mistake in verdict.mistakes)
+    mistakes = [*dict.fromkeys(mistake for verdict in wrong for mistake in verdict.mistakes)]
     finding = any(verdict.finding for verdict in judged)
-    return _item(item, earned, text, missing, finding, mistakes)
+    return _item(item, earned, text, missing=missing, finding=finding, mistakes=mistakes)
 
 
-def _item(
-    item: Item,
-    earned: float | None,
-    verdict: str,
-    missing: bool = False,
-    finding: bool = False,
-    mistakes: Iterable = (),
-) -> dict:
-    """An exercise with what it earned: None where a person has to judge.    finding: the instructor should look at it."""
+def _item(item: Item, earned: float | None, verdict: str, **marks) -> dict:
+    """An exercise with what it earned: None where a person has to judge.
+
+    marks: whether it is `missing`; whether it is a `finding`, to be looked at; the known `mistakes` in it.
+    """
     return {
         "key": item.key,
         "name": item.name,
@@ -128,10 +124,10 @@ def _item(
         "points": item.points,
         "earned": earned,
         "verdict": verdict,
-        "missing": missing,
-        "finding": finding,
-        "mistakes": [*mistakes],
-    }
+        "missing": False,
+        "finding": False,
+        "mistakes": [],
+    } | marks
 
 
 def points_of(items: list[dict]) -> dict[str, float]:

@@ -310,17 +310,6 @@ def test_code_is_shown_as_code_in_feedback_and_nothing_else_is_markup():
     assert "There is no function <code>&lt;b&gt;</code> here: &lt;script&gt;" in page
 
 
-def test_a_cell_that_grading_did_not_run_is_no_finding(sheet, tmp_path, monkeypatch):
-    """Catches "the cell was not run" with `--functions-only`, which runs none."""
-    monkeypatch.setattr(submission, "judge", lambda job, references: {})
-    monkeypatch.setattr(submission, "_references", lambda seed: None)
-    handed_in = notebook(EXERCISE.format("return x * x"))
-    handed_in["cells"][0] |= {"outputs": [], "execution_count": None}
-    text = json.dumps(handed_in)
-    found = grade(submission.Job("ann", "maths.ipynb", text, sheet, Settings(7, Isolation("none"), whole=False)))
-    assert not any("not run" in finding["found"] for finding in found["findings"])
-
-
 def test_points_of_a_form_and_a_correction_reach_feedback(this_class, folder, submissions, tmp_path):
     """Catches a student who reads another total than the table has, and a slip on a form of which nobody is told."""
     hand_in = submissions("ann")
@@ -406,8 +395,6 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     sheet, this_class, submissions, tmp_path, monkeypatch, isolation
 ):
     """Catches outputs of before its run on the page, and a run that stops without saying where; with a real kernel."""
-    from checker.grading.judge import submission
-
     monkeypatch.setattr(submission, "judge", lambda job, references: {})
     monkeypatch.setattr(submission, "_references", lambda seed: None)
     settings = Settings(7, isolation)
