@@ -63,7 +63,7 @@ def points_earned(points: float, shares: list[float]) -> float:
         3         1, 1/2     3/4     2.25
         1         2/3        2/3     0.66      0.67 would be more than it earned
 
-    shares: of each check the part of its hidden cases that is right, from 0 to 1.
+    shares: of each check the part of its hidden cases that is right, less what any answer gets (`oracle/partial_credit.py`).
     """
     mean = sum(exact(share) for share in shares) / len(shares)
     if mean == 1:
