@@ -105,7 +105,7 @@ EQUIVALENT = {
         r"taken from now on; it is slower\.XX": WORDING,
     },
     "shared/logps.py": {
-        r"^padded_pass: (attention_mask=mask,|.*attention_mask=None)": "transformers tells the same from the positions.",
+        r"^(plain_logps|padded_pass): (attention_mask=mask,|.*attention_mask=None)": "transformers tells the same from the positions.",
         r"output_hidden_states(=|: bool = )None": TRUTH,
         r"always_keep = \"\"": "Not read where no tokens are cut.",
     },
