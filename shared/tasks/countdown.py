@@ -9,6 +9,15 @@ Use 3 8 2 once each to make 22.
 <answer>
 3 * 8 - 2
 </answer>
+
+The reward is the mean of two: for the format, and for a right answer. With other lines between the <answer> tags:
+
+    answer            format   correctness   reward
+    3 * 8 - 2         1        1             1
+    3 * 8 + 2         1        0             0.5      26 is not the target
+    8 + 8 + 8 - 2     1        0             0.5      22, but from numbers that were not given
+    3 * 8 - 2 = 22    0.5      0             0.25     more than an expression
+    no <answer>       0        0             0
 """
 
 import operator
@@ -18,6 +27,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
+from typing import NamedTuple
 
 from shared.tasks import addition
 from shared.tasks.addition import SYSTEM_PROMPT
@@ -43,7 +53,61 @@ CHAT_EXAMPLES = (
 )
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv}
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
+OF_A_NUMBER = 3  # its precedence: it never needs brackets
 STEP = re.compile(r"(?P<sum>(?P<a>[0-9]{1,6}) [-+*/] (?P<b>[0-9]{1,6})) = (?P<result>[0-9]{1,6})")
+
+
+def format_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
+    """1.0 for both blocks with an expression alone in the answer, 0.5 when the answer holds anything else, else 0.0."""
+    rewards = []
+    for completion in completions:
+        blocks = parse(completion)
+        if blocks is None:  # a tag is missing or comes twice, or text stands around them
+            rewards.append(0.0)
+        elif is_expression(blocks[1]):
+            rewards.append(1.0)
+        else:
+            rewards.append(0.5)
+    return rewards
+
+
+def correctness_reward(
+    prompts: Sequence[str],
+    completions: Sequence[str],
+    numbers: Sequence[Sequence[int]],
+    target: Sequence[int],
+    **columns,
+) -> list[float]:
+    """1.0 where the format is kept and the expression solves the problem, else 0.0."""
+    rewards = []
+    for completion, given, goal in zip(completions, numbers, target):
+        blocks = parse(completion)  # what stands in <think> and in <answer>
+        rewards.append(float(blocks is not None and solves(blocks[1], given, goal)))
+    return rewards
+
+
+def reward(
+    prompts: Sequence[str],
+    completions: Sequence[str],
+    numbers: Sequence[Sequence[int]],
+    target: Sequence[int],
+    **columns,
+) -> list[float]:
+    """The mean of format and correctness, from 0 to 1."""
+    formats = format_reward(prompts, completions)
+    corrects = correctness_reward(prompts, completions, numbers, target)
+    return [(f + c) / 2 for f, c in zip(formats, corrects)]
+
+
+def solves(expression: str, numbers: Sequence[int], target: int) -> bool:
+    """The oracle: an expression that uses every given number exactly once, and nothing else, and equals the target."""
+    try:
+        value, used = evaluate(expression)
+    except NotAnExpression:  # words, an equation, or a division by zero
+        return False
+    if sorted(used) != sorted(numbers):  # one is left out, used twice, or not given
+        return False
+    return value == target
 
 
 @dataclass(frozen=True)
@@ -83,28 +147,40 @@ class Problem:
         return f"{SYSTEM_PROMPT}\n{self.question}\n"
 
 
+class Part(NamedTuple):
+    """A number, or an expression made of some, while numbers are combined; `precedence` is that of its last operation."""
+
+    value: int
+    text: str
+    precedence: int
+
+
 def combine(numbers: Sequence[int], rng: random.Random) -> Solution:
     """Combine all numbers in a random order with random operations, keeping every value a whole number above 0."""
-    parts = [(number, str(number), 3) for number in rng.sample(list(numbers), len(numbers))]
+    parts = [Part(number, str(number), OF_A_NUMBER) for number in rng.sample(list(numbers), len(numbers))]
     steps = []
     while len(parts) > 1:
         a = parts.pop(rng.randrange(len(parts)))
         b = parts.pop(rng.randrange(len(parts)))
-        if a[0] < b[0]:
+        if a.value < b.value:
             a, b = b, a
-        allowed = ["+", "*"] + ["-"] * (a[0] > b[0]) + ["/"] * (a[0] % b[0] == 0 and b[0] > 1)
+        allowed = ["+", "*"]
+        if a.value > b.value:
+            allowed.append("-")
+        if a.value % b.value == 0 and b.value > 1:
+            allowed.append("/")
         op = rng.choice(allowed)
-        value = OPERATIONS[op](a[0], b[0])
-        steps.append((a[0], op, b[0], value))
-        parts.append((value, _join(a, op, b), PRECEDENCE[op]))
-    return Solution(tuple(steps), parts[0][1])
+        value = OPERATIONS[op](a.value, b.value)
+        steps.append((a.value, op, b.value, value))
+        parts.append(Part(value, _join(a, op, b), PRECEDENCE[op]))
+    return Solution(tuple(steps), parts[0].text)
 
 
-def _join(a: tuple[int, str, int], op: str, b: tuple[int, str, int]) -> str:
+def _join(a: Part, op: str, b: Part) -> str:
     """The expression `a op b`, with brackets only where the value needs them."""
     level = PRECEDENCE[op]
-    left = f"({a[1]})" if a[2] < level else a[1]
-    right = f"({b[1]})" if b[2] < level or (b[2] == level and op in "-/") else b[1]
+    left = f"({a.text})" if a.precedence < level else a.text
+    right = f"({b.text})" if b.precedence < level or (b.precedence == level and op in "-/") else b.text
     return f"{left} {op} {right}"
 
 
@@ -144,15 +220,6 @@ def dataset(split: Split, n: int, seed: int = 0) -> list[dict]:
         }
         for p in problems
     ]
-
-
-def solves(expression: str, numbers: Sequence[int], target: int) -> bool:
-    """The oracle: an expression that uses every given number exactly once, and nothing else, and equals the target."""
-    try:
-        value, used = evaluate(expression)
-    except NotAnExpression:
-        return False
-    return value == target and sorted(used) == sorted(numbers)
 
 
 def solved(row: dict) -> dict:
@@ -203,45 +270,6 @@ def _remove(numbers: list[Fraction], number: Fraction) -> bool:
         return False
     numbers.remove(number)
     return True
-
-
-def format_reward(prompts: Sequence[str], completions: Sequence[str], **columns) -> list[float]:
-    """1.0 for both blocks with an expression alone in the answer, 0.5 when the answer holds anything else, else 0.0."""
-    rewards = []
-    for completion in completions:
-        blocks = parse(completion)
-        if blocks is None:
-            rewards.append(0.0)
-        else:
-            rewards.append(1.0 if is_expression(blocks[1]) else 0.5)
-    return rewards
-
-
-def correctness_reward(
-    prompts: Sequence[str],
-    completions: Sequence[str],
-    numbers: Sequence[Sequence[int]],
-    target: Sequence[int],
-    **columns,
-) -> list[float]:
-    """1.0 where the format is kept and the expression solves the problem, else 0.0."""
-    parsed = [parse(completion) for completion in completions]
-    return [
-        float(blocks is not None and solves(blocks[1], given, goal))
-        for blocks, given, goal in zip(parsed, numbers, target)
-    ]
-
-
-def reward(
-    prompts: Sequence[str],
-    completions: Sequence[str],
-    numbers: Sequence[Sequence[int]],
-    target: Sequence[int],
-    **columns,
-) -> list[float]:
-    """The mean of format and correctness, from 0 to 1."""
-    formats = format_reward(prompts, completions)
-    return [(f + c) / 2 for f, c in zip(formats, correctness_reward(prompts, completions, numbers, target))]
 
 
 def documents(rng: random.Random) -> Iterator[str]:
