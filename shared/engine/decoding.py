@@ -1,33 +1,21 @@
 """A decoder: a model that has read the prompts and goes on one token at a time, for many completions at once.
 
-`PlainDecoder` is the definition: the model reads every completion from its beginning, for each token anew. With a KV cache
-each layer keeps the keys and values of earlier tokens, and the model reads the newest token alone:
+`PlainDecoder` is the definition: the model reads every completion from its beginning, for each token anew. Greedily:
 
-    keys = torch.cat([keys, new_keys])  # (tokens so far, size), of one layer and head
-    values = torch.cat([values, new_values])
-    read = (new_query @ keys.T / size**0.5).softmax(dim=-1) @ values
+    decoder = PlainDecoder(model, [prompt])  # reads the prompt
+    while (token := int(decoder.logits[0].argmax())) != eos:
+        decoder.step([token], [0])  # reads the prompt and all tokens so far
+
+With a KV cache each layer keeps the keys and values of earlier tokens, and the model reads the newest token alone:
+
+    keys = torch.cat([keys, new_key])  # written: (tokens so far, size), of one layer and head
+    values = torch.cat([values, new_value])
+    read = (new_query @ keys.T / size**0.5).softmax(dim=-1) @ values  # read: (1, size), from all tokens so far
 
 A prompt of 10 tokens and 5 drawn behind it: 10 + 11 + 12 + 13 + 14 = 60 tokens pass without a cache, 10 + 4 = 14 with it.
-`shared.engine.lockstep` is such a decoder, with a row for each completion.
-
-Completions of one prompt begin alike, more so as training goes on, so the decoders here share prefixes as well. They hold
-R *nodes*, each for all completions of a prompt that have drawn the same tokens so far:
-
-    logits                  (R, V), of the token after each node; each completion draws from those of its node
-    step(tokens, parents)   go on with these nodes: each is a token and its parent, the number of the node it follows
-
-Completions that have ended are left out by not being named. Two completions after the prompt `a b c`, two after `d`:
-
-    nodes        drawn                         step(tokens, parents)
-    0: a b c     x by completions 0 and 1
-    1: d         u by 2, v by 3                step([x, u, v], [0, 1, 1])
-    0: a b c x   y by 0, z by 1
-    1: d u       EOS by 2
-    2: d v       w by 3                        step([y, z, w], [0, 0, 2])
-
-What nodes save is measured in `shared.engine.contexts` and `shared.engine.lockstep`. `LlamaDecoder` is for Llama-shaped
-models, whose nodes share a cache (`shared.engine.shared_cache`), `CachedDecoder` of `shared.engine.cached` for any other. Both
-are held to `PlainDecoder` in `tests/engine/test_llama.py`, and to the plain loop in `tests/engine/test_tree.py`.
+`shared.engine.lockstep` is such a decoder, with a row of the cache for each completion. `LlamaDecoder`, for Llama-shaped
+models, lets completions that begin alike share one (`shared.engine.shared_cache`), and `CachedDecoder` of
+`shared.engine.cached` is for any other model. `tests/engine/test_llama.py` holds both to `PlainDecoder`.
 """
 
 from collections import Counter
@@ -45,7 +33,17 @@ from shared.engine.shared_cache import SharedCache, most_in_a_row
 
 
 class PlainDecoder:
-    """The definition of a decoder: a node is its token ids, and the model reads them from the beginning at every step.
+    """The definition of a decoder: the model reads its nodes from the beginning at every step.
+
+    A *node* is the tokens that one or several completions of a prompt have so far. Completions that have ended are left
+    out by not being named. Two completions after the prompt `a b c`, two after `d`:
+
+        nodes        drawn                         step(tokens, parents)
+        0: a b c     x by completions 0 and 1
+        1: d         u by 2, v by 3                step([x, u, v], [0, 1, 1])
+        0: a b c x   y by 0, z by 1
+        1: d u       EOS by 2
+        2: d v       w by 3                        step([y, z, w], [0, 0, 2])
 
     nodes: the ids of each of the R nodes.    logits: (R, V), of the token after each.
     """
@@ -55,11 +53,14 @@ class PlainDecoder:
         self._read(list(prompts))
 
     def step(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
+        """Go on with new nodes: each is a token, and the number of the node that it follows, its parent."""
         self._read([self.nodes[parent] + [token] for token, parent in zip(tokens, parents)])
 
     def _read(self, nodes: list[list[int]]) -> None:
         self.nodes = nodes
-        self.logits = torch.cat([self.model(input_ids=torch.tensor([ids])).logits[:, -1] for ids in nodes])  # (R, V)
+        device = self.model.device
+        rows = [self.model(input_ids=torch.tensor([ids], device=device)).logits[:, -1] for ids in nodes]
+        self.logits = torch.cat(rows)  # (R, V)
 
 
 def start_decoding(

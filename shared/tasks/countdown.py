@@ -23,6 +23,7 @@ The reward is the mean of two: for the format, and for a right answer. With othe
 import operator
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -256,20 +257,14 @@ def sound_lines(completion: str, numbers: Sequence[int], target: int) -> int:
         if step is None:
             return count
         a, b, result = (Fraction(int(step[name])) for name in ("a", "b", "result"))
-        if not _remove(left, a) or not _remove(left, b) or not solves(step["sum"], [int(a), int(b)], int(result)):
+        if not Counter([a, b]) <= Counter(left) or not solves(step["sum"], [int(a), int(b)], int(result)):
             return count
+        left.remove(a)
+        left.remove(b)
         left.append(result)
         if not reachable(left, target):
             return count
     return len(lines)
-
-
-def _remove(numbers: list[Fraction], number: Fraction) -> bool:
-    """Take the number off the list; whether it was there."""
-    if number not in numbers:
-        return False
-    numbers.remove(number)
-    return True
 
 
 def documents(rng: random.Random) -> Iterator[str]:
