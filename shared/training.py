@@ -12,13 +12,8 @@ A step of the rows a b c d, with `prompts_per_step=4, num_iterations=2, minibatc
     minibatch    c b   d a   | c d   a b     each is followed by one optimiser step: four updates in all
     piece        c, b  d, a  | c, d  a, b    a micro-batch, as many rows as fit in memory, here one: gradients are added up
 
-The loop knows nothing of rewards, groups or rollouts. An `Algorithm` (`shared/algorithm.py`) has
-
-    model                     an nn.Module, which is trained
-    experience(rows, step)    a batch to learn from. GRPO's: G sampled completions for each row, and their advantages
-    loss(batch)               a differentiable mean over the batch, and metrics
-
-and further members with a default. `shared/grpo.py`, `ppo.py`, `rloo.py` and `supervised.py` are such algorithms, and
+Rewards, groups and rollouts belong to the `Algorithm` (`shared/algorithm.py`). It has a `model`, `experience` and `loss`, and
+further members with a default. `shared/grpo.py`, `ppo.py`, `rloo.py` and `supervised.py` are such algorithms, and
 small; `shared/plain.py` has GRPO and this loop in one file. Left out: learning-rate schedules other than a linear warm-up.
 """
 
@@ -52,14 +47,14 @@ from shared.updates import device_of, learn, minibatches, order_of_rows
 
 def plain_train(algorithm: Algorithm, rows: Sequence[dict], config: TrainingConfig) -> None:
     """The definition of `train`: one constant learning rate, one process, minibatches that fit in memory."""
-    algorithm.begin()  # what it has to know of the policy before the first update
+    algorithm.begin()  # GRPO: the policy as it is now becomes the reference of the KL
     parameters = trained_parameters(algorithm.model)
     optimizer = torch.optim.AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
     for step in range(config.steps):
         batch = rows_of_step(rows, config.prompts_per_step, step, config.seed)
-        experience = algorithm.experience(batch, step)
+        experience = algorithm.experience(batch, step)  # GRPO: G completions of each prompt, rewards, advantages
         for minibatch in minibatches(experience, config, step):  # of all epochs
-            loss, _ = algorithm.loss(minibatch)
+            loss, _ = algorithm.loss(minibatch)  # GRPO: minus the clipped surrogate, plus beta times the KL
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
@@ -111,8 +106,8 @@ def train(
 
     Raises:
         ValueError: no rows or others than the algorithm needs, no parameters to train, a checkpoint of another run, a
-            model that an interrupted run left half-trained, `on_rollout` for an algorithm that does not sample, or
-            something of another kind: settings of another algorithm, a name in a model's place.
+            model that an interrupted run left half-trained, `on_rollout` for an algorithm that does not sample,
+            settings of another algorithm, or a model's name in its place.
         NonFiniteTraining: three such steps in a row.
         ProcessLost: another process has ended.
     """
@@ -120,7 +115,7 @@ def train(
     groups = algorithm.parameter_groups(config)
     if not any(len(group["params"]) for group in groups):
         raise ValueError("No parameter of the model requires a gradient: there is nothing to train.")
-    keep_freed_memory()
+    keep_freed_memory()  # on the CPU: memory that one step frees serves the next
     processes = processes or Processes.here()
     processes.begin_alike(trained_parameters(algorithm.model))  # adapters and value heads begin at random
     optimizer = torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True)

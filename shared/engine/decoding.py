@@ -58,8 +58,7 @@ class PlainDecoder:
 
     def _read(self, nodes: list[list[int]]) -> None:
         self.nodes = nodes
-        device = self.model.device
-        rows = [self.model(input_ids=torch.tensor([ids], device=device)).logits[:, -1] for ids in nodes]
+        rows = [self.model(input_ids=torch.tensor([ids], device=self.model.device)).logits[:, -1] for ids in nodes]
         self.logits = torch.cat(rows)  # (R, V)
 
 
