@@ -121,14 +121,18 @@ def of_form(exercise: Exercise, comparisons: list[Comparison]) -> str:
     counted = actual.isfinite() & expected.isfinite()
     if not counted.all() or expected.unique().numel() < FEWEST:
         return ""
+
+    def in_each_case(change: Callable[[Tensor], Tensor]) -> bool:  # one large number hides no others of other cases
+        return all(near(given, change(right), exercise.tolerance) for given, right in pairs)
+
     for words, change in OTHER_FORMS.items():
-        if near(actual, change(expected), exercise.tolerance):
+        if in_each_case(change):
             return f"whatever it gives is {words}."
     factor = float(actual @ expected / (expected @ expected))
-    if near(actual, factor * expected, exercise.tolerance):
+    if in_each_case(lambda right: factor * right):
         return f"whatever it gives is {factor:.4g} times what is expected."
     amount = float((actual - expected).mean())
-    if near(actual, expected + amount, exercise.tolerance):
+    if in_each_case(lambda right: right + amount):
         return f"whatever it gives is {abs(amount):.4g} {'more' if amount > 0 else 'less'} than expected."
     return (
         _by_a_size(exercise, comparisons) or _in_another_order(pairs, exercise.tolerance) or _bounded(actual, expected)
