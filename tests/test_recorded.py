@@ -34,7 +34,7 @@ from benchmarks.sweeps import (
     what_rl_adds_lost,
 )
 from benchmarks.sweeps.__main__ import CHAPTERS as NAMES
-from benchmarks.sweeps.__main__ import seeds_of
+from benchmarks.sweeps.__main__ import SEEDS
 from benchmarks.sweeps.settings import settings_of
 from shared import grpo
 from shared.distill import Distillation
@@ -134,7 +134,7 @@ def test_a_recorded_sweep_has_every_condition_as_it_is_set_today_and_every_seed(
     assert sweep.chapter == chapter and sweep.conditions == list(CHAPTERS[chapter].CONDITIONS)
     assert sweep.settings == {name: settings_of(one) for name, one in CHAPTERS[chapter].CONDITIONS.items()}
     for condition in sweep.conditions:
-        assert [run["seed"] for run in sweep.of(condition)] == list(range(seeds_of(chapter)))
+        assert [run["seed"] for run in sweep.of(condition)] == list(range(SEEDS))
     assert re.search(r"at [0-9a-f]{7}$", sweep.code), "a sweep is made by code that is committed"
     assert {path.stem for path in SWEEPS.glob("*.json")} == set(CHAPTERS)
 

@@ -27,8 +27,6 @@ from shared.recorded import SWEEPS, Recorded
 # Every module beside this one that has a recorded sweep, or is to get one: what defines conditions.
 CHAPTERS = sorted(path.stem for path in SWEEPS.glob("*.py") if "\nCONDITIONS" in path.read_text(encoding="utf-8"))
 SEEDS = 5
-# Sweeps that have fewer so far.
-FEWER = {"real_model": 3}
 
 
 def code_version() -> str:
@@ -45,10 +43,6 @@ def code_version() -> str:
     except (OSError, subprocess.CalledProcessError):
         return __version__
     return f"{__version__} at {commit}"
-
-
-def seeds_of(chapter: str) -> int:
-    return FEWER.get(chapter, SEEDS)
 
 
 def sweep(chapter: str, seeds: int) -> Recorded:
@@ -81,12 +75,11 @@ def sweep(chapter: str, seeds: int) -> Recorded:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sweeps", description=__doc__.split("\n\n")[0])
     parser.add_argument("chapter", choices=CHAPTERS)
-    parser.add_argument("--seeds", type=int, help="fewer than the chapter's for a trial")
+    parser.add_argument("--seeds", type=int, help=f"fewer than {SEEDS} for a trial")
     options = parser.parse_args()
-    whole = seeds_of(options.chapter)
-    seeds = options.seeds or whole
+    seeds = options.seeds or SEEDS
     made = sweep(options.chapter, seeds)
-    if seeds < whole:
+    if seeds < SEEDS:
         print("A trial: nothing was written.")
         return
     path = SWEEPS / f"{options.chapter}.json"
