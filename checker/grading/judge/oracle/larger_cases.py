@@ -5,13 +5,15 @@ from contextlib import suppress
 from torch import Tensor
 
 from shared.exercises.calling import call
-from shared.exercises.drawing import Draw
+from shared.exercises.drawing import WIDE, Draw
 from shared.exercises.exercise import MOST_LONG, Case, Exercise
 
 COUNT = 10  # cases
 FACTOR = 4  # how much longer an axis may be than a check draws it
 FACTOR_LONG = 5  # how much longer the one long size is than in a check
 MOST_NUMBERS = 100_000  # of a result, and its gradient: a box sends them in one line
+WIDE_ONES = 2  # the first
+LONG_ONES = range(WIDE_ONES, WIDE_ONES + MOST_LONG)  # the next
 TRIES = 20  # for each case: some of an exercise's draws are not valid
 
 
@@ -21,6 +23,9 @@ class LargeDraw(Draw):
     def size(self, most: int = 4, least: int = 1) -> int:
         return self.randint(max(least, most), FACTOR * max(least, most)) + self.more()
 
+    def more(self) -> int:
+        return super().more() + WIDE * self.is_wide
+
     def sample(self, population, k, **options) -> list:
         return super().sample(population, min(k, len(population)), **options)
 
@@ -28,14 +33,15 @@ class LargeDraw(Draw):
 def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
     """Large cases that are valid and that the reference can compute; fewer, or none, where it can compute few.
 
-    The first two are larger than the check's wide case as well, and one of the first than its longest.
+    The first two are wider than the check's wide case, the next three longer than its longest. None is both: its numbers
+    would be too many, or too small to tell from 0.
     """
     chance = LargeDraw(f"{exercise.function} {seed} larger")
     found = []
     for attempt in range(COUNT * TRIES):
         chance.asked = 0
-        chance.is_wide = len(found) < 2
-        chance.longer = (attempt % MOST_LONG + 1, FACTOR_LONG * exercise.long) if len(found) < MOST_LONG else (0, 0)
+        chance.is_wide = len(found) < WIDE_ONES
+        chance.longer = (attempt % MOST_LONG + 1, FACTOR_LONG * exercise.long) if len(found) in LONG_ONES else (0, 0)
         # A model has so many positions, and a float so many digits.
         with suppress(IndexError, OverflowError):
             case = exercise.draw(chance)
