@@ -12,19 +12,21 @@ COUNT = 10  # cases
 FACTOR = 4  # how much longer an axis may be than a check draws it
 FACTOR_LONG = 5  # how much longer the one long size is than in a check
 MOST_NUMBERS = 100_000  # of a result, and its gradient: a box sends them in one line
-WIDE_ONES = 2  # the first
-LONG_ONES = range(WIDE_ONES, WIDE_ONES + MOST_LONG)  # the next
+WIDER = (WIDE, 0)  # the surplus of the first two, which are wide
+LONG_ONES = range(len(WIDER), len(WIDER) + MOST_LONG)  # the next, each in another of its sizes
 TRIES = 20  # for each case: some of an exercise's draws are not valid
 
 
 class LargeDraw(Draw):
     """Chance by which axes are as long as a check draws them at the most, or several times that; wide ones too."""
 
+    wider = 0  # the surplus of a wide case beside a check's
+
     def size(self, most: int = 4, least: int = 1) -> int:
         return self.randint(max(least, most), FACTOR * max(least, most)) + self.more()
 
     def more(self) -> int:
-        return super().more() + WIDE * self.is_wide
+        return super().more() + self.wider
 
     def sample(self, population, k, **options) -> list:
         return super().sample(population, min(k, len(population)), **options)
@@ -37,19 +39,23 @@ def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
     would be too many, or too small to tell from 0.
     """
     chance = LargeDraw(f"{exercise.function} {seed} larger")
-    found = []
-    for attempt in range(COUNT * TRIES):
+    found = (_larger(exercise, chance, number) for number in range(COUNT))
+    return [case for case in found if case is not None]
+
+
+def _larger(exercise: Exercise, chance: LargeDraw, number: int) -> Case | None:
+    """The case of a number, or None where so many draws bring none."""
+    chance.is_wide = number < len(WIDER)
+    chance.wider = WIDER[number] if chance.is_wide else 0
+    chance.longer = (number - 1, FACTOR_LONG * exercise.long) if number in LONG_ONES else (0, 0)
+    for _ in range(TRIES):
         chance.asked = 0
-        chance.is_wide = len(found) < WIDE_ONES
-        chance.longer = (attempt % MOST_LONG + 1, FACTOR_LONG * exercise.long) if len(found) in LONG_ONES else (0, 0)
         # A model has so many positions, and a float so many digits.
         with suppress(IndexError, OverflowError):
             case = exercise.draw(chance)
             if exercise.valid(case) and _bears(exercise, case):
-                found.append(case)
-        if len(found) == COUNT:
-            break
-    return found
+                return case
+    return None
 
 
 def _bears(exercise: Exercise, case: Case) -> bool:
