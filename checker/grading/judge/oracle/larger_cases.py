@@ -1,6 +1,7 @@
 """Hidden cases that are larger than those of a check, for functions that are right only up to the sizes they have seen."""
 
 from contextlib import suppress
+from itertools import chain, islice
 
 from torch import Tensor
 
@@ -13,7 +14,6 @@ FACTOR = 4  # how much longer an axis may be than a check draws it
 FACTOR_LONG = 5  # how much longer the one long size is than in a check
 MOST_NUMBERS = 100_000  # of a result, and its gradient: a box sends them in one line
 WIDER = (WIDE, 0)  # the surplus of the first two, which are wide
-LONG_ONES = range(len(WIDER), len(WIDER) + MOST_LONG)  # the next, each in another of its sizes
 TRIES = 20  # for each case: some of an exercise's draws are not valid
 
 
@@ -39,15 +39,17 @@ def larger_cases(exercise: Exercise, seed: int) -> list[Case]:
     would be too many, or too small to tell from 0.
     """
     chance = LargeDraw(f"{exercise.function} {seed} larger")
-    found = (_larger(exercise, chance, number) for number in range(COUNT))
-    return [case for case in found if case is not None]
+    wide = (_larger(exercise, chance, wider=surplus) for surplus in WIDER)
+    long = (_larger(exercise, chance, longer=size) for size in range(1, MOST_LONG + 1))
+    usual = (_larger(exercise, chance) for _ in range(COUNT))
+    return list(islice(filter(None, chain(wide, long, usual)), COUNT))
 
 
-def _larger(exercise: Exercise, chance: LargeDraw, number: int) -> Case | None:
-    """The case of a number, or None where so many draws bring none."""
-    chance.is_wide = number < len(WIDER)
-    chance.wider = WIDER[number] if chance.is_wide else 0
-    chance.longer = (number - 1, FACTOR_LONG * exercise.long) if number in LONG_ONES else (0, 0)
+def _larger(exercise: Exercise, chance: LargeDraw, wider: int | None = None, longer: int = 0) -> Case | None:
+    """A case, or None where so many draws bring none: wide, with a surplus, or with a size (counted from 1) that is long."""
+    chance.is_wide = wider is not None
+    chance.wider = wider or 0
+    chance.longer = (longer, FACTOR_LONG * exercise.long)
     for _ in range(TRIES):
         chance.asked = 0
         # A model has so many positions, and a float so many digits.

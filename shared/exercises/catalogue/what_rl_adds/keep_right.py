@@ -239,6 +239,7 @@ def boundary() -> list[Case]:
         ([a, a, a], [one, two, three], [0.0, 0.5, 1.0], 1),
         ([a, a, a], [one, one, two], [1.0, 1.0, 1.0], 2),
         ([a, b, a], [one, two, three], [1.0, 1.0, 1.0], 1),
+        ([a, b, a], [one, two, one], [1.0, 1.0, 1.0], 2),
     ]
     return [dict(zip(("prompts", "completions", "rewards", "most"), quadruple)) for quadruple in quadruples]
 
