@@ -82,8 +82,8 @@ def test_larger_cases_are_larger_and_the_same_for_a_seed():
     """Catches cases no larger than a check's, its wide and its long one included, others at each grading, and those of another seed."""
     cases = larger.larger_cases(TWICE, 7)
     lengths = [len(case["x"]) for case in cases]
-    assert len(cases) == larger.COUNT and all(4 <= length <= 16 for length in lengths[2:]) and max(lengths[2:]) > 8
-    assert max(lengths[:2]) > LONG + 4 and min(lengths[:2]) >= 4 + WIDE
+    assert len(cases) == larger.COUNT and all(4 <= length <= 16 for length in lengths[3:]) and max(lengths[3:]) > 8
+    assert lengths[2] > LONG + 4 and lengths[0] >= 4 + 2 * WIDE and lengths[1] >= 4 + WIDE
     for other, same in ((7, True), (8, False)):
         again = larger.larger_cases(TWICE, other)
         assert all(torch.equal(one["x"], two["x"]) for one, two in zip(cases, again, strict=True)) is same
