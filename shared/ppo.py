@@ -1,15 +1,13 @@
 """PPO with a value head: its settings, how it collects experience, its loss (Ziegler et al. 2019; Ouyang et al. 2022).
 
-Policy and critic share the transformer; a small head on the final hidden states predicts the return. A step has two
-halves, each a function below:
+Policy and critic share the transformer; a small head on the final hidden states predicts the return. `plain_ppo_loss` is
+the algorithm on one completion. In a run its two halves lie apart, since updates repeat the second alone:
 
     collect     completions, rewards, the critic's values, the reference's log-probabilities -> advantages and returns
     ppo_loss    the objective: surrogate of the policy, error of the critic, entropy, KL to the reference
 
-Rewards come at the end of a completion and are not discounted. Departures from the exercise on PPO that this course
-began with: advantages are exactly (B, C) (its function concatenates one column too many and does not run), and the loss
-has a policy-gradient term (its loop has none). Left out: a learnt reward model. `notebooks/ppo.ipynb` writes it out;
-the loop is `shared/training.py`.
+Rewards come at the end of a completion and are not discounted. Left out: a learnt reward model (`notebooks/ppo.ipynb`
+writes it out). The loop is `shared/training.py`.
 """
 
 from collections.abc import Sequence
@@ -38,6 +36,40 @@ from shared.losses import clipped_surrogate, clipped_value_loss, masked_mean
 from shared.reference import Reference, reference_model, refuse_the_policy_as_reference
 from shared.rewards import RewardFunction
 from shared.rollout import Rollout
+
+
+def plain_ppo_loss(
+    logps: Float[Tensor, "C"],
+    old_logps: Float[Tensor, "C"],
+    values: Float[Tensor, "C"],
+    old_values: Float[Tensor, "C"],
+    rewards: Float[Tensor, "C"],
+    lam: float = 0.95,
+    epsilon: float = 0.2,
+    value_epsilon: float = 0.2,
+    value_coef: float = 0.5,
+) -> Float[Tensor, ""]:
+    """The definition: PPO's loss of one completion of C tokens. What the old policy and the old critic said is constant.
+
+    rewards: of each token, mostly 0 but for the last. With rewards 0, 1, old values 0.2, 0.6 and lam 0.95:
+
+        token   error                    advantage                    return = advantage + old value
+        2       1 + 0 - 0.6 = 0.4        0.4                          1.00
+        1       0 + 0.6 - 0.2 = 0.4      0.4 + 0.95 x 0.4 = 0.78      0.98
+    """
+    advantages = torch.zeros_like(rewards)
+    next_value = next_advantage = 0.0  # nothing comes after the last token
+    for t in reversed(range(len(rewards))):
+        error = rewards[t] + next_value - old_values[t]  # how much better it went than the critic expected
+        advantages[t] = error + lam * next_advantage
+        next_value, next_advantage = old_values[t], advantages[t]
+    returns = advantages + old_values  # (C,), what the critic should have said
+
+    ratio = (logps - old_logps).exp()  # (C,), 1 before the first update
+    surrogate = torch.minimum(ratio * advantages, ratio.clamp(1 - epsilon, 1 + epsilon) * advantages)
+    near = old_values + (values - old_values).clamp(-value_epsilon, value_epsilon)
+    value_loss = torch.maximum((values - returns) ** 2, (near - returns) ** 2) / 2
+    return (-surrogate + value_coef * value_loss).mean()
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@
     loss = -(surrogate * mask).sum() / mask.sum()                    # a mean over the real tokens
 
 A minibatch that does not fit in memory is cut into pieces (micro-batches), whose gradients `backward` adds up. The loss of a
-piece is a mean over the piece, so it is multiplied by the piece's share of the minibatch. With three rows of 1, 2 and 1
+piece is a mean over the piece, so it is multiplied by the piece's fraction of the minibatch. With three rows of 1, 2 and 1
 tokens in two pieces:
 
-    piece           tokens   losses of the tokens   mean   share   mean x share
-    rows 0 and 1    3        1, 3, 2                2      3/4     1.5
-    row 2           1        6                      6      1/4     1.5
-    minibatch       4        1, 3, 2, 6             3              3.0            the mean of 2 and 6 would be 4
+    piece           tokens   losses of the tokens   mean   fraction   mean x fraction
+    rows 0 and 1    3        1, 3, 2                2      3/4        1.5
+    row 2           1        6                      6      1/4        1.5
+    minibatch       4        1, 3, 2, 6             3                 3.0       the mean of 2 and 6 would be 4
 
 `update` is what the loop of `shared/training.py` calls: the same, and it cuts the pieces, averages metrics as it does losses,
 works in several processes, and makes no step that is not finite (`tests/test_updates.py` holds it to `plain_update`).
@@ -42,8 +42,8 @@ def plain_update(
     num_tokens = sum(algorithm.weight(piece) for piece in pieces)  # or completions, where the loss is a mean over them
     for piece in pieces:
         loss, _ = algorithm.loss(piece)
-        share = algorithm.weight(piece) / num_tokens
-        (loss * share).backward()  # adds to the gradients that are there
+        fraction = algorithm.weight(piece) / num_tokens
+        (loss * fraction).backward()  # adds to the gradients that are there
     nn.utils.clip_grad_norm_(trained_parameters(algorithm.model), max_grad_norm)
     optimizer.step()
 
@@ -81,11 +81,12 @@ def add_up_gradient(
     for piece in pieces_in_memory(algorithm, rows, device):
         with autocast(device, config.bf16):
             loss, metrics = algorithm.loss(piece)
-        share = algorithm.weight(piece) / weight
-        (loss * share).backward()
-        shares = {name: count / whole[name] for name, count in algorithm.counts(piece).items()} | {"loss": share}
+        fraction = algorithm.weight(piece) / weight
+        (loss * fraction).backward()
+        fractions = dict.fromkeys(metrics, piece.num_tokens / num_tokens)
+        fractions |= {name: count / whole[name] for name, count in algorithm.counts(piece).items()} | {"loss": fraction}
         for name, value in (metrics | {"loss": loss.detach()}).items():
-            means[name] = means.get(name, 0.0) + value * shares.get(name, piece.num_tokens / num_tokens)
+            means[name] = means.get(name, 0.0) + value * fractions[name]
     processes.add_up_gradients(trained_parameters(algorithm.model))
     return processes.total_by_name(means)
 
@@ -120,7 +121,10 @@ def learn(
     optimizer: torch.optim.Optimizer,
     share: Share = ALL_ROWS,
 ) -> list[Metrics]:
-    """Update on each minibatch of each epoch, until the algorithm says `enough`; the metrics of each update."""
+    """Update on each minibatch of each epoch; the metrics of each update.
+
+    It ends early where the algorithm has `enough`: the policy is too far from the one that sampled (PPO's `target_kl`).
+    """
     updates: list[Metrics] = []
     for minibatch in minibatches(experience, config, step, share):
         updates.append(update(algorithm, minibatch, config, optimizer, share.processes))

@@ -1,6 +1,7 @@
 """PPO's objective term by term, what its updates move, and its settings."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from shared import ppo, updates
 from shared.constrain import answer_trie
 from shared.critic import ActorCritic
 from shared.engine import piece_size
+from shared.engine.logits import token_logps
 from shared.models import frozen_copy
 from shared.ppo import PPO, PPOConfig, PPOExperience
 from shared.rollout import Rollout
@@ -178,6 +180,31 @@ def test_every_term_of_the_objective_has_its_weight_and_its_range(tokenizer, opt
     parameters = [model.lm_head.weight, policy.value_head[-1].weight]
     ours, theirs = (torch.autograd.grad(value, parameters, retain_graph=True) for value in (loss, oracle))
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_the_plain_loss_of_each_completion_makes_the_loss_of_all(tokenizer):
+    """Catches a definition that is not what runs: recursion, both clips, and a mean over the tokens of all completions."""
+    config = replace(
+        CONFIG, beta=0.0, whiten_advantages=False, epsilon=0.05, value_epsilon=0.02, value_coef=3.0, lam=0.7
+    )
+    policy = ActorCritic(tiny_llama().eval())
+    torch.nn.init.normal_(policy.value_head[-1].weight)
+    experience = ppo.collect(policy, None, tokenizer, ROWS, count_a, config)
+    mask = experience.rollout.completion_mask
+    experience.rollout.old_logps[:] += 0.1 * (torch.arange(mask.size(1)) % 2 * 2 - 1)
+    logits, values = policy(experience.rollout)
+    moved = values + torch.linspace(-0.1, 0.1, mask.size(1))  # some are clipped, some not
+    logps = token_logps(logits, experience.rollout.choices)
+    rewards = ppo.token_rewards(experience.rewards, mask)
+    old = experience.rollout.old_logps, moved, experience.old_values, rewards
+    settings = dict(lam=0.7, epsilon=0.05, value_epsilon=0.02, value_coef=3.0)
+    plain = [
+        ppo.plain_ppo_loss(*(x[i, : mask[i].sum()] for x in (logps, *old)), **settings) * mask[i].sum()
+        for i in range(len(mask))
+    ]
+    with patch.object(ActorCritic, "forward", lambda self, rollout: (logits, moved)):
+        loss, _ = ppo.ppo_loss(policy, experience, config)
+    torch.testing.assert_close(sum(plain) / mask.sum(), loss)
 
 
 def test_equal_rewards_give_no_signal(tokenizer):

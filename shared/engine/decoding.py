@@ -1,21 +1,13 @@
 """A decoder: a model that has read the prompts and goes on one token at a time, for many completions at once.
 
-`PlainDecoder` is the definition: the model reads every completion from its beginning, for each token anew. Greedily:
+A model without a cache reads all tokens so far for each new one. With a KV cache each layer keeps the keys and values of
+earlier tokens, and the model reads the newest token alone: `plain_decode` writes and reads such a cache. A prompt of 10
+tokens and 5 drawn behind it: 10 + 11 + 12 + 13 + 14 = 60 tokens pass without a cache, 10 + 4 = 14 with it.
 
-    decoder = PlainDecoder(model, [prompt])  # reads the prompt
-    while (token := int(decoder.logits[0].argmax())) != eos:
-        decoder.step([token], [0])  # reads the prompt and all tokens so far
-
-With a KV cache each layer keeps the keys and values of earlier tokens, and the model reads the newest token alone:
-
-    keys = torch.cat([keys, new_key])  # written: (tokens so far, size), of one layer and head
-    values = torch.cat([values, new_value])
-    read = (new_query @ keys.T / size**0.5).softmax(dim=-1) @ values  # read: (1, size), from all tokens so far
-
-A prompt of 10 tokens and 5 drawn behind it: 10 + 11 + 12 + 13 + 14 = 60 tokens pass without a cache, 10 + 4 = 14 with it.
-`shared.engine.lockstep` is such a decoder, with a row of the cache for each completion. `LlamaDecoder`, for Llama-shaped
-models, lets completions that begin alike share one (`shared.engine.shared_cache`), and `CachedDecoder` of
-`shared.engine.cached` is for any other model. `tests/engine/test_llama.py` holds both to `PlainDecoder`.
+`PlainDecoder`, without a cache, says what a decoder of many completions is. `LlamaDecoder`, for Llama-shaped models, lets
+completions that begin alike share one cache (`shared.engine.shared_cache`); `shared.engine.lockstep` has a row of the
+cache for each completion, and `CachedDecoder` of `shared.engine.cached` is for any other model.
+`tests/engine/test_llama.py` holds them to the plain ones.
 """
 
 from collections import Counter
@@ -32,8 +24,30 @@ from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_i
 from shared.engine.shared_cache import SharedCache, most_in_a_row
 
 
+def plain_decode(llama: PreTrainedModel, prompt: list[int], count: int) -> list[int]:
+    """The likeliest token, `count` times, with a KV cache: the definition for one completion of a Llama-shaped model."""
+    cache: dict[int, tuple[Tensor, Tensor]] = {}  # of each layer the keys and the values, (tokens so far, heads, size)
+
+    def attend(layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """Write the keys and values of the newest tokens, and read those of all tokens so far."""
+        if layer in cache:
+            keys = torch.cat([cache[layer][0], keys])
+            values = torch.cat([cache[layer][1], values])
+        cache[layer] = keys, values
+        first = len(keys) == len(queries)  # the prompt, in which no token sees a later one
+        return attention(queries[None], keys[None], values[None], causal=first)[0]
+
+    newest, drawn = list(prompt), []
+    for position in range(len(prompt), len(prompt) + count):
+        positions = torch.arange(position - len(newest), position)
+        hidden = hidden_states(llama, torch.tensor(newest), positions, attend)  # (newest tokens, d)
+        newest = [int(llama.lm_head(hidden[-1]).argmax())]
+        drawn += newest
+    return drawn
+
+
 class PlainDecoder:
-    """The definition of a decoder: the model reads its nodes from the beginning at every step.
+    """A decoder of many completions, without a cache: the model reads its nodes from the beginning at every step.
 
     A *node* is the tokens that one or several completions of a prompt have so far. Completions that have ended are left
     out by not being named. Two completions after the prompt `a b c`, two after `d`:

@@ -6,7 +6,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCau
 
 from shared.engine import decoding
 from shared.engine.cached import CachedDecoder
-from shared.engine.decoding import LlamaDecoder, PlainDecoder, start_decoding
+from shared.engine.decoding import LlamaDecoder, PlainDecoder, plain_decode, start_decoding
 from shared.engine.llama import PackedPrompts, attention, hidden_states, llama_in, take_general_path
 from shared.engine.sampling import Sampling
 from shared.engine.shared_cache import most_in_a_row
@@ -142,6 +142,15 @@ def test_a_decoder_goes_on_with_the_nodes_that_it_is_given():
             torch.testing.assert_close(fast.logits, plain.logits, rtol=1e-4, atol=1e-5)
             torch.testing.assert_close(general.logits, plain.logits, rtol=1e-4, atol=1e-5)
     assert len(fast.cache.prompt_of_row) == 1, "only the third row has nodes left"
+
+
+def test_the_plain_cache_gives_the_tokens_of_a_model_that_reads_all_anew(llama_shaped):
+    """Catches a cache that is not written, a position that begins anew, and a prompt that sees its own end."""
+    with torch.no_grad():
+        plain = PlainDecoder(llama_shaped, [[2, 3, 7]])
+        for token in plain_decode(llama_in(llama_shaped), [2, 3, 7], 8):
+            assert token == plain.logits[0].argmax()
+            plain.step([token], [0])
 
 
 def test_decoding_reads_nothing_back_from_the_device():
