@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from transformers import PreTrainedModel
+
 from benchmarks.sweeps.measuring import rounded, sampled_with_kl
 from benchmarks.sweeps.off_policy import setting
 from shared import grpo
@@ -116,6 +118,13 @@ def dealt_anew(rule: RewardFunction, seed: int) -> RewardFunction:
 
 def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
     """Train with one judge and one seed; the rule's reward on the way, and what can be seen of a run at its end."""
+    condition = CONDITIONS[name]
+    model, measured = trained(judge_of(condition, seed), seed, rollouts)
+    return measured | watched(model, setting("dots"), condition, seed)
+
+
+def trained(judge: RewardFunction, seed: int, rollouts: int = ROLLOUTS) -> tuple[PreTrainedModel, dict]:
+    """The policy that a judge's rewards make of the base model, and what is measured of the run."""
     shared = setting("dots")
     model = frozen_copy(shared["base"]).requires_grad_(True)
     config = GRPOConfig(
@@ -129,8 +138,6 @@ def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
         seed=seed,
     )
     rows = shared["materials"].train_rows
-    condition = CONDITIONS[name]
-    judge = judge_of(condition, seed)
     measured = {}
 
     def after_step(record: dict) -> None:
@@ -142,7 +149,7 @@ def run(name: str, seed: int, rollouts: int = ROLLOUTS) -> dict:
     seen = {"paid": "reward", "length": "completions/mean_length", "entropy": "entropy"}
     measured |= {key: rounded(sum(record[metric] for record in last) / len(last)) for key, metric in seen.items()}
     measured["silent"] = rounded(sum(record["frac_reward_zero_std"] for record in history) / len(history))
-    return measured | watched(model, shared, condition, seed)
+    return model, measured
 
 
 def drawn(model, shared: dict):
