@@ -15,6 +15,7 @@ seed; SmolLM2 and the judge with its rates for each kind of completion end below
 
 import copy
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -147,19 +148,22 @@ def judge_of(condition: Condition, seed: int) -> RewardFunction:
 
 
 def run(name: str, seed: int, rollouts: int = 32) -> dict:
-    """Train with one judge and one seed; its rates on the base model's completions, and on those of the last rollouts."""
+    """Train with one judge and one seed; its rates on the base model's completions, and on those of the last rollouts,
+    of which the commonest is told as well."""
     judge = judge_of(CONDITIONS[name], seed)
     before = of_the_base(judge, seed)
-    verdicts = []  # of each rollout, the rule's and the judge's
+    heard = []  # of each rollout the rule's verdicts, the judge's, and what was said
 
-    def heard(prompts, completions, **columns) -> list[float]:
+    def listening(prompts, completions, **columns) -> list[float]:
         paid = judge(prompts, completions, **columns)
-        verdicts.append((dots.reward(prompts, completions, **columns), paid))
+        heard.append((dots.reward(prompts, completions, **columns), paid, list(map(first_line, completions))))
         return paid
 
-    _, measured = trained(heard, seed, rollouts)
-    right, paid = (sum(each, []) for each in zip(*verdicts[-LAST:]))
+    _, measured = trained(listening, seed, rollouts)
+    right, paid, said = (sum(each, []) for each in zip(*heard[-LAST:]))
     at_end = {f"{name} at the end": value for name, value in rates_of(right, paid).items()}
+    (commonest, times), *_ = Counter(said).most_common(1)
+    at_end |= {"commonest": commonest, "share of it": rounded(times / len(said))}
     kept = ("reward at 8", "reward at 32", "paid")
     return {key: measured[key] for key in kept if key in measured} | at_end | before
 
