@@ -6,6 +6,8 @@ import math
 import pytest
 import torch
 
+from benchmarks.sweeps import judges_real
+from benchmarks.sweeps.measuring import rounded
 from shared.judges import by_lot, by_phrase, by_rank
 from shared.tasks import dots
 
@@ -89,3 +91,18 @@ def test_a_seed_draws_the_same_lots_again():
 def test_a_rate_that_is_no_chance_is_refused(rates):
     with pytest.raises(ValueError, match="must lie in"):
         by_lot(dots.reward, *rates)
+
+
+def test_errors_that_depend_on_the_kind_are_told_by_kind():
+    """Catches a mean over a whole batch in the place of a group's, and a right number that is counted as a wrong one."""
+    said = [" 3", " 4", " well, 3", " 5", " 3", " 3", " 4", " 4"] + [" 4"] * 8
+    kinds = judges_real.kinds_of([""] * 16, said, answer=["3"] * 16)
+    paid = [1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0] + [1.0] * 8  # 5 of 8 in the first group, all of the second
+    means = judges_real.means_by(kinds, judges_real.advantages(paid))
+    assert means == {
+        "no number": -0.625,
+        "right number": rounded(2 / 3 - 0.625, 4),
+        "wrong number": rounded(0.5 / 12, 4),
+    }
+    rates = judges_real.rates_of(judges_real.dots.reward([""] * 16, said, answer=["3"] * 16), paid)
+    assert rates == {"e0": rounded(11 / 13), "e1": rounded(1 / 3), "J": rounded(2 / 3 - 11 / 13)}

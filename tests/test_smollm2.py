@@ -3,8 +3,9 @@
 import re
 
 import pytest
+import torch
 
-from benchmarks.sweeps import real_model
+from benchmarks.sweeps import judges_real, real_model
 from shared.engine.llama import llama_in
 from shared.engine.named import NAMED, fetched_models
 from shared.evaluate import evaluate
@@ -63,6 +64,22 @@ def test_nonsense_earns_little_beside_a_word(loaded):
     said = ["kitten", "dog", "wall", "well, let me think.", "the the the", "?"]
     kitten, dog, *nonsense = similarity([""] * len(said), said, answers=[["puppy"]] * len(said))
     assert kitten > 0.8 and dog > 0.7 and max(nonsense) < 0.65
+
+
+def test_a_judge_reads_the_whole_conversation(loaded):
+    """Catches a verdict on the padding behind a short text, and keys and values that belong to other worked verdicts."""
+    model, tokenizer = loaded
+    texts = [judges_real.ONE + " 2", judges_real.FIVE + " well, let me see."]
+    said = [{"role": "system", "content": judges_real.SYSTEM}]
+    for prompt, completion, verdict in judges_real.WORKED:
+        said += [{"role": "user", "content": prompt + completion}, {"role": "assistant", "content": verdict}]
+    yes, no = (tokenizer.encode(word)[0] for word in ("yes", "no"))
+    for text, margin in zip(texts, judges_real.margins(texts).tolist(), strict=True):
+        asked = said + [{"role": "user", "content": text}]
+        written = tokenizer.apply_chat_template(asked, tokenize=False, add_generation_prompt=True)
+        with torch.no_grad():
+            logits = model(torch.tensor([tokenizer.encode(written)])).logits[0, -1]
+        assert margin == pytest.approx((logits[yes] - logits[no]).item(), abs=1e-3)
 
 
 @pytest.mark.slow

@@ -221,7 +221,7 @@ def run(name: str, seed: int, steps: int | None = None) -> dict:
 
 
 def run_exact_set(condition: OneRange, seed: int, steps: int) -> dict:
-    """`wins at`, `agree at` 0 and MEASURED_AT; `rewards`, `losses` and `equal` of each step; `expects right` every
+    """`wins at`, `agree at` 0 and MEASURED_AT; `rewards` and `equal` of each step; `expects right` every
     EXPECTED_EVERY steps; `by secret` at the end."""
     model = frozen_copy(warmed_up(condition.warm_up, seed)).requires_grad_(True)
     found = measured(model, EXACT_SET, condition, DRAWS)
@@ -235,7 +235,7 @@ def run_exact_set(condition: OneRange, seed: int, steps: int) -> dict:
         if len(records) in MEASURED_AT:
             found = measured(model, EXACT_SET, condition, DRAWS)
             taken |= {f"wins at {len(records)}": rounded(found.mean), f"agree at {len(records)}": agreeing_share(found)}
-    curves = {"rewards": "reward", "losses": "loss", "equal": "equal"}
+    curves = {"rewards": "reward", "equal": "equal"}
     return (
         taken
         | {"by secret": [rounded(share) for share in found.per_prompt], "expects right": expected}

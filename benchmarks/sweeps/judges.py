@@ -148,7 +148,6 @@ def trained(judge: RewardFunction, seed: int, rollouts: int = ROLLOUTS) -> tuple
     last = history[-LAST:]
     seen = {"paid": "reward", "length": "completions/mean_length", "entropy": "entropy"}
     measured |= {key: rounded(sum(record[metric] for record in last) / len(last)) for key, metric in seen.items()}
-    measured["silent"] = rounded(sum(record["frac_reward_zero_std"] for record in history) / len(history))
     return model, measured
 
 
