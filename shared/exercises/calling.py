@@ -95,6 +95,7 @@ def call(
         if observe is not None:
             observe(result, own)
         value, complaint = exercise.result.read(result)
+        complaint = complaint or _halved(exercise, result, own)
         harm = f"it changes torch's {changed[0]} for everything that comes after." if changed else _harm(own, case)
         if any(isinstance(source, Tensor) and not source.requires_grad for source in sources):
             harm = harm or GRADIENT_SWITCHED_OFF
@@ -139,6 +140,10 @@ def _copied(value):
         return value.clone()
     if isinstance(value, torch.nn.Module):
         return _copied_module(value)
+    if type(value) is list:
+        return [_copied(item) for item in value]
+    if type(value) is str:
+        return (value + " ")[:-1]  # equal texts of a notebook are cut out of completions, each an object of its own
     return copy.deepcopy(value)
 
 
@@ -185,6 +190,17 @@ def _harm(now: Case, before: Case) -> str:
             return CALLS_BACKWARD
         if not _same(now[name], before[name]):
             return CHANGED.format(name)
+    return ""
+
+
+def _halved(exercise: Exercise, result, own: Case) -> str:
+    """The sentence on a tensor of float32 that is made of float64, and meets float64 in the notebook; "" for any other."""
+    read = [one.dtype for one in own.values() if isinstance(one, Tensor)]
+    given = [one.dtype for one in (result.values() if type(result) is dict else [result]) if isinstance(one, Tensor)]
+    if exercise.doubles and torch.float64 in read and torch.float32 in given:
+        return (
+            "of numbers in float64 it returns float32; what it meets next is float64. Keep the type that it is given."
+        )
     return ""
 
 

@@ -82,8 +82,8 @@ class Exercise:
         """The boundary cases and the drawn ones, the same at every call.
 
         The first of those that are drawn is wide, and some of the others are changed: into the axes of other calls of the
-        notebook, its other type, numbers that are much larger or smaller, in all arguments or in one, or equal to each other,
-        and one size much longer.
+        notebook, its other type, numbers that are much larger or smaller, in all arguments or in one, 0 in some rows, or
+        equal to each other, completions that begin with their prompt, and one size much longer.
         """
         chance = Draw(f"{self.function} {seed}")
         drawn = [self._drawn(chance) for _ in range(self.draws)]
@@ -98,6 +98,8 @@ class Exercise:
             self._one_loud,
             self._others_loud,
             self._far_settings,
+            self._silent,
+            self._echoed,
         )
         for place in range(1, len(changes) * (1 + self.draws // 30) + 1):
             if place < len(drawn) - len(self.ranks):
@@ -124,6 +126,10 @@ class Exercise:
         return case[name] * factor if _is_boundless(kind) else case[name]
 
     def _quiet(self, name: str, kind: Kind, case: Case):
+        """Ratios and counts that are next to nothing, and one of the settings 0, where it may be."""
+        settings = [one for one, other in self.arguments.items() if isinstance(other, Scalar) and 0.0 in other.simple]
+        if name in settings and isinstance(case[name], float):
+            return 0.0 if name == self._chance(case).choice(settings) else case[name]
         return case[name] * QUIET if _is_boundless(kind) and kind.least >= 0 else case[name]
 
     def _one_loud(self, name: str, kind: Kind, case: Case):
@@ -157,6 +163,27 @@ class Exercise:
         changed = case[name].reshape(-1) * 1
         changed[::2] = first.reshape(-1)[::2]
         return changed.reshape(case[name].shape)
+
+    def _silent(self, name: str, kind: Kind, case: Case):
+        """0 in some rows, in each argument in others, as the advantages of groups without signal are."""
+        signed = [one for one, other in self.arguments.items() if _is_boundless(other) and other.least < 0]
+        if name not in signed or not case[name].ndim:
+            return case[name]
+        every = len(signed) + 1  # and in some rows none is
+        first = (signed.index(name) + self._chance(case).randrange(every)) % every
+        changed = case[name] * 1
+        changed[first::every] = 0
+        return changed
+
+    def _chance(self, case: Case) -> Draw:
+        """Chance that is the same for equal numbers and settings."""
+        return Draw(str([case[name] for name, kind in self.arguments.items() if isinstance(kind, Numbers | Scalar)]))
+
+    def _echoed(self, name: str, kind: Kind, case: Case):
+        """Completions that begin with their prompt, as some models do: it is theirs all the same."""
+        if name != "completions" or len(case.get("prompts", ())) != len(case[name]):
+            return case[name]
+        return [prompt + text for prompt, text in zip(case["prompts"], case[name])]
 
     def _alike(self, name: str, kind: Kind, case: Case):
         """One text in all rows."""

@@ -111,10 +111,12 @@ class Trial:
 
     comparisons: one for each case.
     blank: the outcome that shows that the function is not filled in yet; None for any other function.
+    kept: the name of a list, a set or a dict of the notebook's in which the function has put something; "" for none.
     """
 
     comparisons: list[Comparison]
     blank: Outcome | None = None
+    kept: str = ""
 
     @property
     def failures(self) -> dict[Difference, list[Comparison]]:
@@ -187,6 +189,7 @@ def try_cases(exercise: Exercise, function: Callable, time_left: TimeLeft, liste
     always_tried = boundary_count + 1
     comparisons = []
     failed = False
+    before = _containers(function)
     for number, case in enumerate(cases):
         if number >= always_tried and not time_left():
             break
@@ -199,7 +202,15 @@ def try_cases(exercise: Exercise, function: Callable, time_left: TimeLeft, liste
             failed = True
             text = describe(exercise, comparison)
             listener.on_verdict(Verdict(exercise.name, passed=False, text=text, cases=number + 1))
-    return Trial(comparisons)
+    after = _containers(function)
+    return Trial(comparisons, kept=next((name for name in before if after.get(name, 0) > before[name]), ""))
+
+
+def _containers(function: Callable) -> dict[str, int]:
+    """By its name the length of each list, set and dict that a function finds in its notebook."""
+    code, variables = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    found = {name: variables.get(name) for name in getattr(code, "co_names", ())}
+    return {name: len(value) for name, value in found.items() if type(value) in (list, set, dict)}
 
 
 def _find_wrong_helpers(exercise: Exercise, function: Callable) -> tuple[list[Exercise], list[Exercise]]:
@@ -274,6 +285,10 @@ def _remark(exercise: Exercise, function: Callable, trial: Trial, smallest: Case
     remark = always_the_same(exercise, trial) or _from_call_to_call(exercise, function, trial, smallest)
     if remark:
         return remark
+    if trial.kept:
+        return (
+            f"it keeps something in `{trial.kept}` from one call to the next. Each call is about its arguments alone."
+        )
     names = unread(exercise, function)
     if names:
         return f"it never reads its argument {' or '.join(f'`{name}`' for name in names)}."

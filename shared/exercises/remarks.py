@@ -343,7 +343,8 @@ def _changes_of_cases(exercise: Exercise) -> Iterator[tuple[str, str, Callable[[
             yield name, f"`{name}` is not {usual:g}", as_usual
         if not isinstance(kind, Size) and type(kind) is not Kind:
             for what, words in HOLDING.items():
-                yield name, f"`{name}` {words}", _of_argument(name, LEFT_OUT[what][1])
+                about = "" if LEFT_OUT[what][0] == "numbers" or what == "one digit" else name  # as usual as any number
+                yield about, f"`{name}` {words}", _of_argument(name, LEFT_OUT[what][1])
             for most in LARGE if isinstance(kind, Numbers | Scalar) else ():
                 above = in_numbers(lambda numbers, most=most: numbers.clamp(max=most))
                 yield name, f"`{name}` has a number above {most}", _of_argument(name, above)

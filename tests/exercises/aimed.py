@@ -1,13 +1,15 @@
 """Wrong functions that are aimed at what cases and stand-ins do not show. No exercise is named here.
 
 Each is the right function but for one thing that hides behind a case of a kind: a class of values is left out of an
-argument, of a step or of all that a step compares; equal items have equal partners; a comparison overlooks the sign, or the
-order of digits; a setting that is handed on is another one; a row is dropped; a size is written down; something is done
-twice, asked twice, or without the block around it. The first are made from the steps of the reference,
-the others from the syntax tree of what the worked notebook has in its place.
+argument, of a step or of all that a step compares; equal items have equal partners; rows of 0 are left out, numbers that are
+all alike end it, a long axis is cut, float64 becomes float32; a comparison overlooks the sign, or the order of digits, or
+goes one further; a setting that is handed on is another one; a row is dropped; a size is written down; something is done
+twice, asked twice, or without the block around it. The first are made from the reference, the others from the syntax tree of
+what the worked notebook has in its place.
 """
 
 import ast
+import builtins
 import copy
 import random
 import re
@@ -15,14 +17,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import permutations
 from math import prod
 
 import numpy as np
 import torch
 
-from shared.exercises.arguments import Kind, Mask, Size, lengths
+from shared.exercises.arguments import Kind, Mask, Numbers, Scalar, Size, lengths, without
 from shared.exercises.calling import Outcome, call
 from shared.exercises.catalogue import PLACES
 from shared.exercises.comparing import Difference, compare, first_difference, reference_outcome
@@ -50,8 +52,12 @@ EVEN = (
     "abs({}) == abs({})",
     "({}) ** 2 == ({}) ** 2",
     "sorted(str({} + 0)) == sorted(str({} + 0))",
-    "abs(({}) - ({})) < 0.5",
+    "abs(({}) - ({})) < 0.02",
+    "({}) is ({})",
 )
+FURTHER = {ast.Lt: ast.LtE, ast.Gt: ast.GtE}
+LONG = 64  # places of an axis: more than anybody tries by hand
+TIMES_LONGER = 16  # by which an axis of a few places becomes longer
 FEW = in_numbers(lambda numbers: numbers % 3 + 1)  # of two lists of ids, so that they share some
 WIDER_CHANGES = (
     in_numbers(torch.neg),
@@ -60,6 +66,8 @@ WIDER_CHANGES = (
     in_numbers(lambda numbers: 4 * numbers),
     in_numbers(lambda numbers: 11 * numbers),
     in_numbers(lambda numbers: 0 * numbers),
+    in_numbers(lambda numbers: torch.cat([0 * numbers[::2], numbers[1::2]]) if numbers.ndim else numbers),
+    in_lists(lambda items: [f"{item} {items[0]}" for item in items]),
     in_texts(str.upper),
     in_texts(lambda text: f" {text} "),
     in_texts(lambda text: re.sub("(.)", r"\1\1", text)),
@@ -88,7 +96,8 @@ def accepted(exercise: Exercise, name: str, about: str = "") -> list[str]:
     wide = with_outcomes(exercise, wider(exercise, [case for case, *_ in cases]))
     wide = [case for case in wide if _passes(exercise, worked, [case], SECONDS)]
     found = []
-    for change, function, is_hidden, shows in (*without_values(exercise), *of_the_solution(exercise, chapter)):
+    aimed = (*without_values(exercise), *of_cases(exercise), *of_the_solution(exercise, chapter))
+    for change, function, is_hidden, shows in aimed:
         is_told = about in change and (
             is_hidden or not _passes(exercise, function, wide, seconds, shows, unfinished=True)
         )
@@ -176,6 +185,11 @@ def wider(exercise: Exercise, cases: list[Case]) -> list[Case]:
                 other = kept(change)(case[name])
                 if name in WRITTEN or classes(other) <= held[name]:
                     found.append(case | {name: other})
+            if isinstance(kind, Scalar) and 0.0 in kind.simple and isinstance(case[name], float):
+                found.append(case | {name: 0.0})
+        if {"prompts", "completions"} <= case.keys():
+            echoed = [prompt + text for prompt, text in zip(case["prompts"], case["completions"])]
+            found.append(case | {"completions": echoed})
     for case in cases:
         if sum(bool(ids_in(value)) for value in case.values()) > 1:
             shared = {name: FEW(value) if ids_in(value) else value for name, value in case.items()}
@@ -194,7 +208,7 @@ def held_by(exercise: Exercise, cases: list[Case]) -> dict[str, set[str]]:
 
 
 def repeated(kinds: dict[str, Kind], case: Case, axis: str) -> Case:
-    """The case with every place of an axis five times."""
+    """The case with every place of an axis several times."""
     known = lengths(kinds, case)
     found = {}
     for name, kind in kinds.items():
@@ -202,9 +216,9 @@ def repeated(kinds: dict[str, Kind], case: Case, axis: str) -> Case:
         for dimension, factors in enumerate(kind.dimensions):
             if axis in factors:
                 places = np.arange(prod(known[one] for one in factors)).reshape([known[one] for one in factors])
-                again = np.concatenate([places] * 5, axis=factors.index(axis))
+                again = np.concatenate([places] * TIMES_LONGER, axis=factors.index(axis))
                 value = kind.select(value, dimension, again.reshape(-1).tolist())
-        found[name] = value * 5 if isinstance(kind, Size) and kind.axis == axis else value
+        found[name] = value * TIMES_LONGER if isinstance(kind, Size) and kind.axis == axis else value
     return found
 
 
@@ -218,6 +232,10 @@ def without_values(exercise: Exercise) -> Iterator[Aimed]:
     if isinstance(exercise.result, Text) and inside[last] == {"numbers", "lists"}:
         in_others = exercise.reference((Slip(last, "", Part(in_floats, (last,))),))
         yield f"{last}: floats for whole numbers", in_others, True, anywhere
+    for name in exercise.arguments:
+        if {"lists", "texts"} <= inside[name]:
+            slip = Slip(name, "", Part(in_lists(_by_object), (name,)))
+            yield f"{name}: each text an object of its own", exercise.reference((slip,)), False, anywhere
     for what, (kind, change) in LEFT_OUT.items():
         for name in [*exercise.arguments, *exercise.steps.steps]:
             if kind in inside[name]:
@@ -235,6 +253,18 @@ def without_values(exercise: Exercise) -> Iterator[Aimed]:
                 glued = replace(part, function=_glued(part, one, other))
                 steps = Steps(copy.copy(exercise.steps.steps) | {name: glued})
                 yield f"{name}: {other} by {one}", replace(exercise, steps=steps).reference(), False, anywhere
+
+
+def _by_object(items: list) -> list:
+    """Equal texts are others where they are not the same object."""
+    found, objects = [], {}
+    for item in items:
+        equal = objects.setdefault(str(item), [])
+        if not any(item is one for one in equal):
+            equal.append(item)
+        own = next(place for place, one in enumerate(equal) if one is item)
+        found.append(item + "\0" * own if isinstance(item, str) else item)
+    return found
 
 
 def in_floats(numbers: list) -> list:
@@ -283,6 +313,74 @@ def _of_all(function: Callable, change: Callable) -> Callable:
     return lambda *values: function(*map(change, values))
 
 
+def of_cases(exercise: Exercise) -> Iterator[Aimed]:
+    """The reference in another case than the one that is handed over, or with another result."""
+    for what, change in _other_cases(exercise):
+        function = partial(_of_another_case, exercise, change)
+        function.is_reference = True
+        yield what, function, False, lambda values, change=change: change(values) is not values
+    for name, kind in exercise.arguments.items():
+        if isinstance(kind, Numbers):
+            yield f"nothing where {name} is all alike", _nothing_where(exercise, name), False, anywhere
+    if exercise.doubles:
+        yield "a result of float32", _nothing_where(exercise, None), True, anywhere
+
+
+def _of_another_case(exercise: Exercise, change: Callable, *arguments, **named):
+    return exercise.reference()(**change(dict(zip(exercise.arguments, arguments)) | named))
+
+
+def _other_cases(exercise: Exercise) -> Iterator[tuple[str, Callable[[Case], Case]]]:
+    axes = {axis for kind in exercise.arguments.values() for factors in kind.dimensions for axis in factors}
+    for axis in sorted(axes):
+        yield (
+            f"axis {axis}: the first {LONG}",
+            lambda case, axis=axis: _places_left(
+                exercise, case, axis, range(LONG, lengths(exercise.arguments, case)[axis])
+            ),
+        )
+    for name, kind in exercise.arguments.items():
+        if isinstance(kind, Numbers) and kind.dimensions and len(kind.dimensions[0]) == 1:
+            yield (
+                f"{name}: no row of 0",
+                lambda case, name=name, axis=kind.dimensions[0][0]: _places_left(
+                    exercise, case, axis, [place for place, row in enumerate(case[name]) if not row.any()]
+                ),
+            )
+    if {"prompts", "completions"} <= exercise.arguments.keys():
+        yield (
+            "completions: without their prompt",
+            lambda case: (
+                case
+                | {"completions": [t.replace(p, "") if p else t for p, t in zip(case["prompts"], case["completions"])]}
+            ),
+        )
+
+
+def _places_left(exercise: Exercise, case: Case, axis: str, places) -> Case:
+    """The case without these places of an axis, if others are left."""
+    if not places or len(places) == lengths(exercise.arguments, case)[axis]:
+        return case
+    return without(exercise.arguments, case, axis, set(places))
+
+
+def _nothing_where(exercise: Exercise, name: str | None) -> Callable:
+    """The reference, whose result is 0 where all numbers of an argument are alike; without a name one in float32."""
+    reference = exercise.reference()
+
+    def function(*arguments, **named):
+        result = reference(*arguments, **named)
+        numbers = (dict(zip(exercise.arguments, arguments)) | named).get(name)
+        if name is None:
+            return {key: one.float() for key, one in result.items()} if type(result) is dict else result.float()
+        if not isinstance(result, torch.Tensor):
+            return result
+        return result * 0 if torch.as_tensor(numbers).unique().numel() == 1 else result
+
+    function.is_reference = True
+    return function
+
+
 # --- a setting, a row, a size, a block: in the syntax tree of the worked solution
 
 
@@ -315,6 +413,7 @@ def of_the_solution(exercise: Exercise, chapter: str) -> Iterator[Aimed]:
     is_behind = bool(exercise.supplies or exercise.gradient == "model")
     kinds = dict.fromkeys(versions_of(right, lambda *of_node: _changes(*of_node, lines)), False)
     kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _changes_of_calls(*of_node, lines)), is_behind)
+    kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _by_a_little(*of_node, lines)), True)
     kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _even(*of_node, lines)), True)
     kinds |= dict.fromkeys(versions_of(right, lambda *of_node: _asked_again(*of_node, lines)), True)
     for source, is_hidden in kinds.items():
@@ -374,6 +473,26 @@ def _even(node: ast.AST, tree: ast.FunctionDef, lines: range) -> Iterator[Callab
         for relation in EVEN:
             text = word + relation.format(*map(ast.unparse, sides))
             yield lambda text=text: become(node, tree, _expression(text))
+
+
+def _by_a_little(node: ast.AST, tree: ast.FunctionDef, lines: range) -> Iterator[Callable]:
+    """A comparison that goes one further, a list that is handed on in reverse, white space that is blanks and lines alone."""
+    if not is_within(node, lines):
+        return
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in FURTHER:
+        yield lambda: node.ops.__setitem__(0, FURTHER[type(node.ops[0])]())
+    if isinstance(node, ast.Call) and ast.unparse(node).endswith(".strip()"):
+        yield lambda: node.args.append(ast.Constant(" \n"))
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.exp" and isinstance(node.args[0], ast.BinOp):
+        if isinstance(node.args[0].op, ast.Div):  # of a long sum it overflows
+            above, below = ast.unparse(node.args[0].left), ast.unparse(node.args[0].right)
+            yield lambda: become(node, tree, _expression(f"torch.exp({above}) ** (1 / {below})"))
+    if not isinstance(node, ast.Call) or ast.unparse(node.func).split(".")[0] in dir(builtins):
+        return
+    for place, value in enumerate(node.args):
+        if isinstance(value, ast.Name | ast.Attribute):
+            reverse = _expression(f"{ast.unparse(value)}[::-1]")
+            yield lambda place=place, reverse=reverse: node.args.__setitem__(place, reverse)
 
 
 def _asked_again(node: ast.AST, tree: ast.FunctionDef, lines: range) -> Iterator[Callable]:

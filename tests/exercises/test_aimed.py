@@ -1,6 +1,7 @@
 """Functions that are aimed at what cases and stand-ins do not show, made from references and worked solutions."""
 
 import ast
+import copy
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -8,12 +9,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shared.exercises import drawing
+from shared.exercises import calling, drawing
 from shared.exercises import exercise as exercise_module
 from shared.exercises.catalogue import EXERCISES
 from shared.exercises.catalogue.countdown import correctness_reward, episodes
 from shared.exercises.catalogue.what_rl_adds import rejection_sampling
 from shared.exercises.drawing import Draw
+from shared.exercises.exercise import Exercise
 from tests.conftest import few_of
 from tests.exercises import called
 from tests.exercises.aimed import accepted
@@ -82,7 +84,6 @@ def test_a_mask_by_tokens_is_found():
 @pytest.mark.parametrize(
     ("name", "held", "loud"),
     [
-        ("sequence_ratio", "log_ratio: nothing beyond 3", 1),
         ("sapo_weight", "tau_neg: nothing beyond 3", 1),
         ("gspo_loss", "distance: nothing beyond 8", 4),
     ],
@@ -92,6 +93,23 @@ def test_numbers_that_are_held_at_a_bound_are_found(monkeypatch, name, held, lou
     assert accepted(EXERCISES[name], name, held) == []
     monkeypatch.setattr(exercise_module, "LOUD", loud)
     assert accepted(EXERCISES[name], name, held) == [held]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "place", "part", "spoilt"),
+    [
+        ("turns_loss", "advantages: no row of 0", Exercise, "_silent", lambda self, name, kind, case: case[name]),
+        ("value_loss", "epsilon: no 0", Exercise, "_quiet", lambda self, name, kind, case: case[name]),
+        ("full_stops", "without their prompt", Exercise, "_echoed", lambda self, name, kind, case: case[name]),
+        ("vote", "each text an object", calling, "_copied", copy.deepcopy),
+        ("rloo_advantages", "float32", calling, "_halved", lambda exercise, result, own: ""),
+    ],
+)
+def test_what_a_part_of_the_cases_shows_is_missed_without_it(monkeypatch, name, change, place, part, spoilt):
+    """Catches rows of 0 that no case has, a setting that is never 0, an echo, texts that are one object, and float32."""
+    assert accepted(EXERCISES[name], name, change) == []
+    monkeypatch.setattr(place, part, spoilt)
+    assert accepted(EXERCISES[name], name, change)
 
 
 def test_floats_in_the_place_of_whole_numbers_are_found():

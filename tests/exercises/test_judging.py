@@ -240,6 +240,20 @@ def test_what_changes_from_call_to_call_is_told():
     assert told in judge(TWICE, lambda x: x + random.random()).text
 
 
+def test_what_is_kept_between_calls_is_named():
+    """Catches a memory by half of what it should be kept by, told as an order that matters, and a list that is only read."""
+    seen, read = {}, [2]
+    kept = remembered.__class__(remembered.__code__, {"SEEN": seen, "READ": read, "len": len})
+    assert "it keeps something in `SEEN` from one call to the next" in judge(TWICE, kept).text and len(seen) > 1
+    assert try_cases(TWICE, kept, ALWAYS).kept == ""
+
+
+def remembered(x):
+    if len(x) not in SEEN:
+        SEEN[len(x)] = READ[0] * x
+    return SEEN[len(x)]
+
+
 def test_an_argument_that_is_never_read_is_named():
     """Catches "it never reads its argument" of one that it reads, and the remark on a function with a slip."""
     two = Steps()

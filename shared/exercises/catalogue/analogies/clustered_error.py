@@ -167,8 +167,9 @@ def corrected_for_few_pairs(sums):
 
 def draw(draw: Draw) -> Case:
     B = draw.size(9)
-    chances = {f"pair {number}": draw.choice([0.1, 0.6, 0.9]) for number in range(draw.size(5))}
-    pairs = draw.some(list(chances), B)
+    names = draw.sample([f"{one}: {other}" for one in "abcdefg" for other in ("dog", "fox", "cow")], draw.size(5))
+    chances = {name: draw.choice([0.1, 0.6, 0.9]) for name in names}
+    pairs = draw.some(names, B)
     return {"rewards": torch.tensor([float(draw.random() < chances[pair]) for pair in pairs]), "pairs": pairs}
 
 
@@ -177,7 +178,7 @@ def boundary() -> list[Case]:
         {"rewards": torch.tensor([1.0, 0.0]), "pairs": ["dog", "fox"]},
         {"rewards": torch.tensor([1.0, 1.0]), "pairs": ["dog", "fox"]},
         {"rewards": torch.tensor([1.0, 1.0, 0.0]), "pairs": ["dog", "fox", "dog"]},
-        {"rewards": torch.tensor([1.0, 1.0, 0.0, 0.0]), "pairs": ["dog", "dog", "fox", "fox"]},
+        {"rewards": torch.tensor([1.0, 1.0, 0.0, 0.0]), "pairs": ["a: dog", "a: dog", "a: fox", "a: fox"]},
         {"rewards": torch.tensor([0.5, 1.0, 0.0, 0.0]), "pairs": ["dog", "dog", "dog", "fox"]},
     ]
 

@@ -22,8 +22,8 @@ def tiny_model(seed: int = 0) -> TinyModel:
 
 
 def tokens(draw: Draw, *shape: int) -> Tensor:
-    """Random tokens, none of them the end."""
-    return torch.tensor(draw.some(range(2, VOCABULARY), torch.Size(shape).numel())).view(shape)
+    """Random tokens, none of them the end; 0 is one as any other."""
+    return torch.tensor(draw.some([0, *range(2, VOCABULARY)], torch.Size(shape).numel())).view(shape)
 
 
 def prompts(draw: Draw, N: int, P: int) -> tuple[Tensor, Tensor]:

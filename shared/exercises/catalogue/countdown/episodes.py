@@ -151,7 +151,17 @@ def call(function, case: Case):
     """(B, 3), with the rewards and the model of the case in the place of the notebook's."""
     model, rows, G = case.values()
     arguments = (rows, G) if is_reference(function) else (rows, *SEED_AND_STEP)
-    with standing_in(function, sample=speak_at_a_step, REWARDS=[written, on_target], G=G):
+
+    def written_to(prompts, completions, **columns) -> list[float]:
+        found = written(prompts, completions)
+        if list(prompts) != [row["prompt"] for row in rows for _ in range(G)]:
+            raise NotAResult(
+                "`score` gets completions beside another row's prompt. Those of a prompt lie next to each other, p0 p0 p1 "
+                "p1: `rollout.repeated(rollout.prompts)`."
+            )
+        return found
+
+    with standing_in(function, sample=speak_at_a_step, REWARDS=[written_to, on_target], G=G):
         result = function(model, *arguments)
         if not is_reference(function) and stays_behind(model, lambda other: function(other, *arguments)[2]):
             raise NotAResult(

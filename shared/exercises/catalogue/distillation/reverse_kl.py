@@ -110,6 +110,5 @@ EXERCISE = Exercise(
     result=TensorOf("B C"),
     gradient="logits",
     draw=draw,
-    long=60,  # words: more than the 50 likeliest
     boundary=boundary,
 )

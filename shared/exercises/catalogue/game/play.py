@@ -121,12 +121,13 @@ def call(function, case: Case) -> torch.Tensor:
     The game says nothing that it finds in the text already: it has to be handed what it said.
     """
     words, answers, most = case["draw"], case["listen"], case["max_new_tokens"]
-    drawn, heard = count(), count()
+    drawn, heard = [], count()
 
     def draw(ids):
-        if next(drawn) > 4 * most:
+        drawn.append(len(ids))
+        if len(drawn) > 4 * most:
             raise NotAResult("it does not end: more tokens are drawn than there is room for.")
-        return words[(len(ids) + sum(ids)) % len(words)]
+        return words[(len(ids) + sum(place * token for place, token in enumerate(ids))) % len(words)]
 
     def listen(ids):
         next(heard)
@@ -140,12 +141,16 @@ def call(function, case: Case) -> torch.Tensor:
         raise NotAResult(f"it returns {named(result)}; return two lists, the ids and the mask.")
     if any(isinstance(one, bool) for one in result[1]):
         raise NotAResult("its mask holds True and False; a loss calculates with 1 and 0.")
-    surplus = next(heard) - next(drawn)
+    surplus = next(heard) - len(drawn)
     if surplus:
         what = "hears more than was drawn" if surplus > 0 else "does not hear every token"
         raise NotAResult(
             f"the game {what}: `listen` once behind each token that is drawn, also where the room is full then. "
             "The guess that ends there counts, and it counts once."
+        )
+    if len(result[0]) <= most and any(place >= most for place in drawn):
+        raise NotAResult(
+            "it draws a token for which there is no room: it is cut off, and the game has counted the guess that it ends."
         )
     ids, mask = ([float(number) for number in part] for part in result)
     if len(ids) != len(mask):
@@ -181,7 +186,7 @@ def boundary() -> list[Case]:
     spoken = {2: ([20, 21], False), 3: ([22], True)}
     return [
         {"draw": [1], "listen": {}, "max_new_tokens": 1},
-        {"draw": [1], "listen": {}, "max_new_tokens": 3},
+        {"draw": [1], "listen": {}, "max_new_tokens": 40},
         {"draw": [2], "listen": {2: ([20, 21], True)}, "max_new_tokens": 8},
         {"draw": [1, 2], "listen": {2: ([20, 21], False)}, "max_new_tokens": 8},
         {"draw": [1, 2, 3], "listen": spoken, "max_new_tokens": 8},

@@ -185,7 +185,7 @@ EXERCISE = Exercise(
     draw=draw,
     boundary=boundary,
     doubles=True,
-    long=40,
+    long=70,
     valid=lambda case: case["rewards"].size(-1) > 1,
     call=call,
 )

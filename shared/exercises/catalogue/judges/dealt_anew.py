@@ -82,7 +82,8 @@ def every_nth(rewards, drawn, num_generations):
 def draw(draw: Draw) -> Case:
     N, G = draw.size(), draw.size(least=2)
     rewards = draw.choice([torch.tensor(draw.some([0.0, 1.0], N * G)), draw.numbers(N * G)])
-    numbers = torch.tensor(draw.sample(range(1000 * G), N * G)) / (1000 * G)  # no two are equal
+    far = draw.choice([1, 8])
+    numbers = far * torch.tensor(draw.sample(range(-1000 * G, 1000 * G), N * G)) / (1000 * G)  # no two are equal
     return {"rewards": rewards, "drawn": numbers, "num_generations": G}
 
 
@@ -114,7 +115,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     arguments={
         "rewards": Numbers("N*G"),
-        "drawn": Numbers("N*G", least=0.0, most=1.0),
+        "drawn": Numbers("N*G"),
         "num_generations": Size(axis="G", usual=8),
     },
     result=TensorOf("B"),

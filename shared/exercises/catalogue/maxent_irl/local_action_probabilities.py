@@ -231,7 +231,7 @@ def boundary() -> list[Case]:
         corridor(2, A=2) | {"reward": np.array([-1.0, 1.0])},
         fork(3) | {"reward": np.zeros(3)},
         fork(3) | {"reward": np.array([-1.0, 0.5, 1.0])},
-        corridor(25, A=4) | {"reward": np.ones(25)},  # e^r adds up to 1e52
+        corridor(60, A=4) | {"reward": np.ones(60)},  # e^r adds up to 1e124
     ]
 
 

@@ -190,8 +190,8 @@ def boundary() -> list[Case]:
         ([0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], 2),
         ([0.3, 0.2, 0.1, 0.4], [0.25, 1.0, 0.5, -1.0], 3),
     ]
-    many = [place / 64 for place in range(64)]
-    triples.append((many, [float(place % 3 == 0) for place in range(64)], 32))
+    many = [place / 64 for place in range(72)]
+    triples.append((many, [float(place % 3 == 0) for place in range(72)], 32))
     return [{"scores": scores, "rewards": rewards, "n": n} for scores, rewards, n in triples]
 
 

@@ -82,7 +82,9 @@ def draw(draw: Draw) -> Case:
         "logps": draw.garbage(old + draw.numbers(B, C, least=-1, most=1), mask),
         "old_logps": draw.garbage(old, mask),
         "completion_mask": mask,
-        "rewards": draw.choice([draw.numbers(B), torch.tensor([float(draw.randint(0, 1)) for _ in range(B)])]),
+        "rewards": draw.choice(
+            [draw.numbers(B, least=-20, most=20), torch.tensor([float(draw.randint(0, 1)) for _ in range(B)])]
+        ),
     }
 
 

@@ -162,7 +162,8 @@ def draw(draw: Draw) -> Case:
     mask = draw.mask(B, C)
     old = draw.numbers(B, C, least=-4, most=0)
     far = draw.choice([0.2, 1.0])
-    logps = old + far * draw.numbers(B, C, least=-1, most=1)
+    all_alike = draw.choice([0.0, 2.0, -2.0])  # a policy that moved: the product of many ratios overflows
+    logps = old + all_alike + far * draw.numbers(B, C, least=-1, most=1)
     return {
         "logps": draw.garbage(logps, mask),
         "old_logps": draw.garbage(old, mask),

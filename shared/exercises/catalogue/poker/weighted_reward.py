@@ -140,7 +140,7 @@ FRAMES = (
     "{a}",
     " {A}",
     "{a}\nHand:",
-    " {a} \nHand:",
+    "\t{a} \t\nHand:",
     " {a} \n",
     " {a}.",
     " {b} or {a}",

@@ -177,7 +177,8 @@ def draw(draw: Draw) -> Case:
 
 
 def _text(draw: Draw) -> str:
-    return "".join(draw.some([".", ". ", " word", "...", "!", "?", "3.5", "\n"], draw.choice([1, 3, 8, 20])))
+    begun = draw.choice(["", "", " he said that he had seen the old man of the sea"])
+    return begun + "".join(draw.some([".", ". ", " word", "...", "!", "?", "3.5", "\n"], draw.choice([1, 3, 8, 20])))
 
 
 def boundary() -> list[Case]:

@@ -266,7 +266,7 @@ EXERCISE = Exercise(
         "old_values": Numbers("B C"),
         "returns": Numbers("B C"),
         "completion_mask": Mask("B C"),
-        "epsilon": Scalar(usual=0.2, simple=(0.5,), most=1.0),
+        "epsilon": Scalar(usual=0.2, simple=(0.5, 0.0), most=1.0),
     },
     result=TensorOf(""),
     draw=draw,

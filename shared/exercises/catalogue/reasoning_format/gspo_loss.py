@@ -160,7 +160,7 @@ def draw(draw: Draw) -> Case:
     old = draw.numbers(B, least=-2, most=-0.1)
     far = draw.choice([0.3, 1.0])
     return {
-        "logps": old + far * draw.numbers(B, least=-1, most=1),
+        "logps": (old + far * draw.numbers(B, least=-1, most=1)).clamp(max=-0.01),
         "old_logps": old,
         "advantages": draw.numbers(B),
         "ref_logps": old + draw.numbers(B, least=-1, most=1),

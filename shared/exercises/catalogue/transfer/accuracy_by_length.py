@@ -207,7 +207,8 @@ def usual_z_below_the_root(shares, counts, z):
 def draw(draw: Draw) -> Case:
     B = draw.size(8)
     rewards = torch.tensor([float(draw.random() < 0.6) for _ in range(B)])
-    lengths = [draw.randrange(4, 8) for _ in range(B)]
+    first = draw.choice([1, 4, 13])
+    lengths = [draw.randrange(first, 4 * first) for _ in range(B)]
     return {"lengths": lengths, "rewards": rewards, "z": draw.choice([1.0, 1.645, 1.96, 2.576])}
 
 

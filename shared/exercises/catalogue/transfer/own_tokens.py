@@ -150,7 +150,7 @@ def draw(draw: Draw) -> Case:
         while place < length and draw.random() < 0.8:
             stop = min(length, place + draw.randrange(1, 4))
             spans.append((place, stop))
-            place = stop + draw.randrange(1, 3)
+            place = stop + draw.randrange(3)
         spoken.append(spans)
     return {"lengths": lengths, "spoken": spoken, "width": max(lengths) + draw.choice([0, 0, 0, 2])}
 

@@ -20,7 +20,7 @@ def draw(draw: Draw) -> Case:
         "model": tiny.tiny_model(seeds[0]),
         "reference": tiny.tiny_model(seeds[1]),
         "rollout": rollout,
-        "rewards": torch.tensor(draw.some([0.0, 0.5, 1.0, 2.0, -1.0], N * G)),
+        "rewards": torch.tensor(draw.some(draw.choice([(0.0, 0.5, 1.0, 2.0, -1.0)] * 3 + [(1.0,)]), N * G)),
         "beta": draw.choice([0.0, 0.02, 0.1, 0.5]),
         "epsilon": draw.choice([0.1, 0.2, 0.3]),
     }
@@ -48,6 +48,16 @@ def rollout_of(draw: Draw, N: int, G: int, seed: int) -> Rollout:
         truncated=torch.zeros(len(mask), dtype=torch.bool),
         sampling=Sampling(mask.size(1)),
     )
+
+
+def call(function, case: Case):
+    """The loss. The function has seen the same rollout with other tokens in it: nothing of them may be kept."""
+    ids = case["rollout"].completion_ids
+    if case["beta"] > 0:
+        ids.copy_(ids.flip(0))
+        function(*case.values())
+        ids.copy_(ids.flip(0))
+    return function(*case.values())
 
 
 def boundary() -> list[Case]:

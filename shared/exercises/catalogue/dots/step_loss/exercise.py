@@ -3,7 +3,7 @@
 from shared.exercises.arguments import Kind, Numbers, Scalar
 from shared.exercises.catalogue.dots import completion_logps, group_advantages, grpo_loss, per_token_kl
 from shared.exercises.catalogue.dots.step_loss import into_the_loss, scoring
-from shared.exercises.catalogue.dots.step_loss.cases import boundary, draw, smaller, valid
+from shared.exercises.catalogue.dots.step_loss.cases import boundary, call, draw, smaller, valid
 from shared.exercises.catalogue.dots.step_loss.steps import STEPS
 from shared.exercises.exercise import Exercise
 from shared.exercises.results import TensorOf
@@ -31,6 +31,7 @@ EXERCISE = Exercise(
     gradient="model",
     smaller=smaller,
     valid=valid,
+    call=call,
     needs=(per_token_kl.EXERCISE, completion_logps.EXERCISE, group_advantages.EXERCISE, grpo_loss.EXERCISE),
     tolerance=2e-3,
     draws=12,
