@@ -359,9 +359,10 @@ def _other_cases(exercise: Exercise) -> Iterator[tuple[str, Callable[[Case], Cas
 
 def _places_left(exercise: Exercise, case: Case, axis: str, places) -> Case:
     """The case without these places of an axis, if others are left."""
-    if not places or len(places) == lengths(exercise.arguments, case)[axis]:
-        return case
-    return without(exercise.arguments, case, axis, set(places))
+    if places and len(places) < lengths(exercise.arguments, case)[axis]:
+        with suppress(IndexError):  # of other axes than the argument's own
+            return without(exercise.arguments, case, axis, set(places))
+    return case
 
 
 def _nothing_where(exercise: Exercise, name: str | None) -> Callable:
