@@ -316,6 +316,7 @@ def _of_all(function: Callable, change: Callable) -> Callable:
 def of_cases(exercise: Exercise) -> Iterator[Aimed]:
     """The reference in another case than the one that is handed over, or with another result."""
     for what, change in _other_cases(exercise):
+        change = partial(_or_itself, change)
         function = partial(_of_another_case, exercise, change)
         function.is_reference = True
         yield what, function, False, lambda values, change=change: change(values) is not values
@@ -328,6 +329,12 @@ def of_cases(exercise: Exercise) -> Iterator[Aimed]:
 
 def _of_another_case(exercise: Exercise, change: Callable, *arguments, **named):
     return exercise.reference()(**change(dict(zip(exercise.arguments, arguments)) | named))
+
+
+def _or_itself(change: Callable[[Case], Case], case: Case) -> Case:
+    with suppress(KeyError, IndexError):  # where it has other axes
+        return change(case)
+    return case
 
 
 def _other_cases(exercise: Exercise) -> Iterator[tuple[str, Callable[[Case], Case]]]:
@@ -359,10 +366,9 @@ def _other_cases(exercise: Exercise) -> Iterator[tuple[str, Callable[[Case], Cas
 
 def _places_left(exercise: Exercise, case: Case, axis: str, places) -> Case:
     """The case without these places of an axis, if others are left."""
-    if places and len(places) < lengths(exercise.arguments, case)[axis]:
-        with suppress(IndexError):  # of other axes than the argument's own
-            return without(exercise.arguments, case, axis, set(places))
-    return case
+    if not places or len(places) == lengths(exercise.arguments, case)[axis]:
+        return case
+    return without(exercise.arguments, case, axis, set(places))
 
 
 def _nothing_where(exercise: Exercise, name: str | None) -> Callable:

@@ -146,6 +146,11 @@ def search_from_0(cosines):
     return max(0.0, *cosines)
 
 
+@STEPS.slip("said", "Only the first line of the completion is embedded. All of it is compared.")
+def first_line_embedded(completion):
+    return " " + completion.strip().partition("\n")[0].strip()
+
+
 @STEPS.slip("said", "Only the first word of the completion is embedded. All of it is compared.")
 def first_word_embedded(completion):
     return " " + (completion.split() or [""])[0].strip(".,;:!?\"'()").casefold()

@@ -48,6 +48,10 @@ def summed(masked):
     return masked.sum()
 
 
+def where_they_differ(masked):
+    return (masked != 0).sum().clamp(min=1)
+
+
 def upside_down(per_token, completion_mask):
     return per_token.masked_fill(completion_mask != 0, 0.0)
 
@@ -66,6 +70,9 @@ SLIPS = (
         "masked", "The padding counts: what stands there was drawn by nobody. Leave it out of the sum.", padding_summed
     ),
     Slip.of("tokens", "You divide by all places, padding among them. Divide by the number of real tokens.", by_places),
+    Slip.of(
+        "tokens", "You count the numbers that are not 0: a real token of 0 counts too. Sum the mask.", where_they_differ
+    ),
     Slip.of(
         "tokens", "You divide by the number of completions. Asked for is the mean over all real tokens.", by_completions
     ),

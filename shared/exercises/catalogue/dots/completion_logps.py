@@ -59,6 +59,13 @@ def logps(chosen, completion_mask):
 
 
 @STEPS.slip(
+    "log_probabilities", "A small number is added inside of the logarithm: all tokens that are rarer score alike."
+)
+def small_number_added(scaled):
+    return (scaled.softmax(dim=-1) + 1e-8).log()
+
+
+@STEPS.slip(
     "predicting",
     "You are off by one: the logits at a position are about the next token. Those for the completion start at P - 1 "
     "and end one before the last, `logits[:, P - 1 : -1]`.",

@@ -76,6 +76,13 @@ def by_completions(mask):
     return torch.tensor(len(mask))
 
 
+@STEPS.slip(
+    "turns", "Turns of games without an advantage are not counted. They are turns all the same: the mean is over all."
+)
+def silent_left_out(starts, advantages):
+    return (starts * (advantages != 0)[:, None]).sum().clamp(min=1)
+
+
 @STEPS.slip("starts", FIRST_PLACE)
 def first_place_forgotten(mask):
     return mask[:, 1:] * (1 - mask[:, :-1])

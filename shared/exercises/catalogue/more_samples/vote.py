@@ -41,6 +41,11 @@ def abstentions_counted(answers):
     return answers
 
 
+@STEPS.slip("counts", "You count in one joined text, where an answer that is a part of another gets its votes too.")
+def counted_in_one_text(ballots):
+    return {answer: " ".join(ballots).count(answer) for answer in ballots}
+
+
 @STEPS.slip("tied", "You take the rarest answer. The most frequent one wins.")
 def rarest(counts):
     return [answer for answer, count in counts.items() if count == min(counts.values())]

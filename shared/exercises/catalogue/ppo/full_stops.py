@@ -54,6 +54,13 @@ def prompt_cut_off(prompts, completions):
     return [completion[len(prompt) :] for prompt, completion in zip(prompts, completions)]
 
 
+@STEPS.slip(
+    "texts", "You take the prompt out of the completion, wherever it occurs: what stands there is the policy's."
+)
+def prompt_taken_out(prompts, completions):
+    return [text.replace(prompt, "") if prompt else text for prompt, text in zip(prompts, completions)]
+
+
 STEPS.add(FIRST_COMPLETION_FOR_ALL, FIRST_LINE_ALONE)
 
 

@@ -125,6 +125,11 @@ def blocks_exchanged(inside):
     return rf"<answer>\n{inside}\n</answer>\n<think>\n{inside}\n</think>"
 
 
+@STEPS.slip("pattern", "An answer of several lines is refused. What stands in a block is free, line ends too.")
+def answer_of_one_line(inside):
+    return rf"<think>\n{inside}\n</think>\n<answer>\n[^\n]+\n</answer>"
+
+
 @STEPS.slip("pattern", "The answer has to be a number in yours. The format does not ask what is in the blocks.")
 def number_asked_for(inside):
     return rf"<think>\n{inside}\n</think>\n<answer>\n\d+\n</answer>"
