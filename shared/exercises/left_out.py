@@ -111,7 +111,6 @@ LEFT_OUT = {
     "nothing above 1": ("numbers", in_numbers(lambda numbers: numbers.clamp(max=1))),
     "nothing beyond 3": ("numbers", in_numbers(lambda numbers: numbers.clamp(-3, 3))),
     "nothing beyond 8": ("numbers", in_numbers(lambda numbers: numbers.clamp(-8, 8))),
-    "none listed beyond 14": ("lists", in_listed(lambda numbers: numbers.clamp(max=14))),
     "one digit": ("lists", in_listed(lambda numbers: torch.where(numbers == numbers.round(), numbers % 10, numbers))),
     "no 0": ("numbers", in_numbers(lambda numbers: torch.where(numbers == 0, torch.ones_like(numbers), numbers))),
     "digits in any order": ("lists", in_listed(_digits_in_order)),

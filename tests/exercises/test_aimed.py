@@ -102,7 +102,7 @@ def test_numbers_that_are_held_at_a_bound_are_found(monkeypatch, name, held, lou
         ("value_loss", "epsilon: no 0", Exercise, "_quiet", lambda self, name, kind, case: case[name]),
         ("full_stops", "without their prompt", Exercise, "_echoed", lambda self, name, kind, case: case[name]),
         ("vote", "each text an object", calling, "_copied", copy.deepcopy),
-        ("rloo_advantages", "float32", calling, "_halved", lambda exercise, result, own: ""),
+        ("rloo_advantages", "float32", calling, "halved", lambda exercise, result, own: ""),
     ],
 )
 def test_what_a_part_of_the_cases_shows_is_missed_without_it(monkeypatch, name, change, place, part, spoilt):

@@ -22,7 +22,7 @@ def outcome_outside(record: dict, exercise, case: dict, has_reference: bool = Tr
         case: the arguments that the function was given, as they are here.
         has_reference: false for a part of a student's own task, whose recorded answers are judged here again.
     """
-    from shared.exercises.calling import relevant_part
+    from shared.exercises.calling import halved, relevant_part
     from shared.exercises.results import NotAResult
 
     outcome = exchange.decoded(record)
@@ -32,7 +32,9 @@ def outcome_outside(record: dict, exercise, case: dict, has_reference: bool = Tr
         said = outcome.complaint or exchange.NOTHING_TO_COMPARE
         return replace(outcome, value=None, gradient=None, complaint=said)
     try:
-        value, complaint = exercise.result.read(decoded_result(record["result"]))
+        result = decoded_result(record["result"])
+        value, complaint = exercise.result.read(result)
+        complaint = complaint or halved(exercise, result, case)
     except NotAResult as problem:
         return replace(outcome, value=None, gradient=None, complaint=outcome.complaint or str(problem))
     except Other as kind:

@@ -119,6 +119,12 @@ def test_the_reference_is_right_in_every_case(name):
     assert found["passed"] and found["text"] == f"right in all {found['cases']} hidden cases."
 
 
+def test_a_result_of_less_precision_is_told_outside():
+    """Catches float64 that became float32 in a box, which does not know what an exercise hands over."""
+    found = verdict("rloo_advantages", lambda right, exercise: lambda rewards: right(rewards).float())
+    assert not found["passed"] and found["text"].startswith("of numbers in float64 it returns float32")
+
+
 @pytest.mark.parametrize(
     ("half", "words"),
     [
