@@ -177,7 +177,7 @@ def _bounded(actual: Tensor, expected: Tensor) -> str:
     bounds = actual[wrong].unique()
     if bounds.numel() != 1 or expected[wrong].unique().numel() < FEWEST:
         return ""
-    (bound,) = bounds.tolist()
+    (bound,) = (bounds + 0.0).tolist()  # 0 for -0
     if bound == actual.max() and bool((expected[wrong] > bound).all()):
         return f"it never gives more than {bound:.4g}, where more is expected."
     if bound == actual.min() and bool((expected[wrong] < bound).all()):

@@ -81,6 +81,7 @@ WRONG = {
     ),
     "it is wrong at the first completion alone": first_forgotten,
     "with 1 for every 0 in `factor`": of_one_factor,
+    "wherever it is wrong it gives 0.": lambda x, factor: torch.where(x > 0, -0.0, right(x, factor)),
 }
 
 

@@ -125,6 +125,10 @@ def call(function, case: Case):
     if not isinstance(found, dict):
         raise NotAResult(f"it returns {named(found)}; return a dict from each length to (share, low, high).")
     no_tensors(found)
+    if {*map(str, found)} != {*map(str, case["lengths"])}:
+        raise NotAResult(
+            f"its dict has the lengths {[*found][:5]}; those of the rows are {sorted(set(case['lengths']))[:5]}."
+        )
     rows = []
     for length in sorted(found):
         triple = found[length]
