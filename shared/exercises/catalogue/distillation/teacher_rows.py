@@ -112,7 +112,7 @@ def row_of(numbers: tuple[int, ...], opening: str = "Use") -> dict:
     answer, target = SOLUTIONS[numbers]
     listed = " ".join(map(str, numbers))
     prompt = f"{opening} {listed} to make {target}.\n"
-    return {"prompt": prompt, "answer": answer, "target": target, "kept": [-0.5, 0, " aAA"]}
+    return {"prompt": prompt, "answer": answer, "target": target, "kept": [-0.5, 0, 12, " aAA"]}
 
 
 @STEPS.slip(

@@ -184,6 +184,7 @@ EXERCISE = Exercise(
     result=TensorOf("D N G"),
     draw=draw,
     boundary=boundary,
+    ranks=(2,),
     doubles=True,
     long=70,
     valid=lambda case: case["rewards"].size(-1) > 1,
