@@ -1,12 +1,10 @@
 """Inverse reinforcement learning: the handout's numbers, a gradient by differences, and bad input."""
 
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.sweeps.maxent_irl import walks
 from shared import irl
 from shared.irl import fitting
 from tests.irl.problems import chain_table, one_hot, random_table, steps
@@ -167,17 +165,3 @@ def test_the_two_doors_of_the_docstring():
     assert 0.5 * (fit.weights[1] - fit.weights[2]) == pytest.approx(np.log(3), abs=1e-4)
     plain = fitting.plain_fit(table, np.eye(3), [1, 2], walks, discount=0.5, learning_rate=1.0, iterations=2)
     np.testing.assert_allclose(plain, seen[2][:3], atol=1e-6)
-
-
-@pytest.mark.slow  # 1,342 iterations
-def test_the_chapter_says_how_long_the_common_algorithm_dawdles():
-    """Catches steps in the chapter's text that its own walks and fit no longer give."""
-    world, features, start, end = irl.grid_world(5, 0.2), np.eye(25), np.eye(25)[0], [24]
-    shown = walks(world, seed=0)
-    with warnings.catch_warnings(action="ignore", category=irl.NotConverged):
-        rate = irl.exponentiated_gradient(0.1)
-        weights = irl.maxent_irl(world, features, end, shown, rate, 1.0, steps=np.inf).weights
-    target = irl.feature_expectation_from_trajectories(features, shown)
-    expected = irl.visitation(world, irl.local_action_probabilities(world, end, weights), start, end)
-    text = (Path(__file__).parents[2] / "notebooks" / "maxent_irl.ipynb").read_text(encoding="utf-8")
-    assert f"dawdles: {expected.sum() - 1:.1f} steps to the expert's {target.sum() - 1:.1f}." in text
