@@ -166,7 +166,7 @@ SAID = (
     GOOD,
     SHORT,
     tagged("who knows", "a lot\nof it"),
-    f"\n{SHORT}\n",
+    f"\t\n{SHORT}\n\t",
     f" {GOOD} ",
     "well, the result is 42.",
     SHORT.replace("\n", " "),
