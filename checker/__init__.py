@@ -7,7 +7,7 @@ Only `running/` and `grading/` execute a notebook, and nothing here needs torch 
 
 import sys
 
-__version__ = "0.2.0"  # of the course; pyproject.toml reads it here, blank editions carry it
+__version__ = "0.3.0"  # of the course; pyproject.toml reads it here, blank editions carry it
 
 # Here and not further on, because every other file is written in a Python that an older one cannot read.
 if sys.version_info < (3, 11):
