@@ -61,7 +61,7 @@ def call(function, case: Case):
 
 
 def boundary() -> list[Case]:
-    """Three groups of two without and with KL; a policy that has not moved; groups of equal rewards."""
+    """Three groups of two without KL, and far from 0 with it; a policy that has not moved; groups of equal rewards."""
     case = draw(Draw("boundary")) | {"beta": 0.0, "epsilon": 0.2}
     chance = Draw("three groups of two")
     rollout = rollout_of(chance, 3, 2, 0)
@@ -71,7 +71,14 @@ def boundary() -> list[Case]:
         repeated = (rollout.prompt_ids.repeat_interleave(2, dim=0), rollout.prompt_mask.repeat_interleave(2, dim=0))
         now = SCORED(tiny.tiny_model(0), *repeated, rollout.completion_ids, rollout.completion_mask)
     on_policy = replace(rollout, old_logps=now)
-    return [case, case | {"beta": 0.3, "rewards": case["rewards"].flip(0)}, case | {"rollout": on_policy}]
+    priced = case | {"beta": 0.3}
+    equal = torch.ones(6)  # the price is all that is left
+    return [
+        case,
+        priced | {"rewards": case["rewards"].flip(0) + 9},
+        case | {"rollout": on_policy},
+        priced | {"rewards": equal},
+    ]
 
 
 def smaller(case: Case) -> list[Case]:
