@@ -242,10 +242,13 @@ def test_what_changes_from_call_to_call_is_told():
 
 def test_what_is_kept_between_calls_is_named():
     """Catches a memory by half of what it should be kept by, told as an order that matters, and a list that is only read."""
-    seen, read = {}, [2]
-    kept = remembered.__class__(remembered.__code__, {"SEEN": seen, "READ": read, "len": len})
-    assert "it keeps something in `SEEN` from one call to the next" in judge(TWICE, kept).text and len(seen) > 1
-    assert try_cases(TWICE, kept, ALWAYS).kept == ""
+    SEEN.clear()
+    assert "it keeps something in `SEEN` from one call to the next" in judge(TWICE, remembered).text and len(SEEN) > 1
+    assert try_cases(TWICE, remembered, ALWAYS).kept == ""
+
+
+SEEN: dict[int, torch.Tensor] = {}
+READ = [2]
 
 
 def remembered(x):

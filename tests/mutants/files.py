@@ -69,10 +69,10 @@ def relevant_tests(file: str, root: Path = Path()) -> list[str]:
 def _that_name(file: str, texts: dict[Path, str]) -> list[str]:
     """The files whose text names a module, however it imports it."""
     package, _, name = file.removesuffix(".py").replace("/", ".").rpartition(".")
-    names = [f"from {package} import {name}", f"{package}.{name}"]
+    imported = re.compile(rf"from {package} import ([^\n]*\b)?{name}|{package}\.{name}")
     if name == "__init__":
-        names = [f"from {package} import"]
-    return [str(place) for place, text in texts.items() if any(words in text for words in names)]
+        imported = re.compile(f"from {package} import")
+    return [str(place) for place, text in texts.items() if package in text and imported.search(text)]
 
 
 @cache
