@@ -138,7 +138,7 @@ def boundary() -> list[Case]:
         {"chosen": torch.tensor([0.0]), "rejected": torch.tensor([0.0])},
         {"chosen": torch.tensor([1.0]), "rejected": torch.tensor([0.0])},
         {"chosen": torch.tensor([0.0, 2.0]), "rejected": torch.tensor([1.0, -1.0])},
-        {"chosen": torch.tensor([-150.0]), "rejected": torch.tensor([50.0])},
+        {"chosen": torch.tensor([-350.0]), "rejected": torch.tensor([250.0])},
     ]
 
 

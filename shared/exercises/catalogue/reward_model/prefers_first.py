@@ -153,9 +153,10 @@ def better_one(first, second):
 def draw(draw: Draw) -> Case:
     N = draw.size()
     least, most = draw.choice([(0.01, 0.99)] * 4 + [(0.001, 0.006), (0.994, 0.999)])
+    far = draw.choice([0.0] * 4 + [-400.0])  # where the exponential of either reward is 0
     return {
-        "first": draw.numbers(N, least=-4, most=2),
-        "second": draw.numbers(N, least=-4, most=2),
+        "first": draw.numbers(N, least=-4, most=2) + far,
+        "second": draw.numbers(N, least=-4, most=2) + far,
         "noise": draw.choice([0.5, 1.0, 1.5, 3.0, 9.0]),
         "uniform": draw.numbers(N, least=least, most=most),
     }
