@@ -2,6 +2,7 @@
 
 import ctypes
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,12 @@ def _alarm(seconds: float) -> Iterator[None]:
     def stop(*_):
         raise Unfinished
 
+    def told(lost) -> None:
+        if lost.exc_type is not Unfinished:
+            hook(lost)
+
+    hook = sys.unraisablehook
+    sys.unraisablehook = told  # one that hits where memory is freed is lost, and the next one comes
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
@@ -37,6 +44,7 @@ def _alarm(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = hook
 
 
 @contextmanager

@@ -151,3 +151,23 @@ def test_an_interruption_at_the_very_end_neither_goes_on_nor_is_told(monkeypatch
             pass
 
     assert elsewhere(finishes) == [] and threading.active_count() == before
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer on this system")
+def test_an_interruption_where_memory_is_freed_is_lost_and_told_to_nobody(monkeypatch):
+    """Catches "Exception ignored in" below a student's cell, and a test that fails by the alarm of the one before."""
+
+    class Slow:
+        def __del__(self):
+            time.sleep(1)
+
+    def work() -> None:
+        Slow()
+        swallows(0)
+
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    hook = sys.unraisablehook
+    with pytest.raises(TimeoutError), interrupted_after(0.02):
+        work()
+    assert told == [] and sys.unraisablehook is hook
