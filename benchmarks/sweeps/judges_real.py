@@ -26,6 +26,7 @@ from torch import Tensor
 from benchmarks.sweeps.judges import LAST, G, any_number, trained
 from benchmarks.sweeps.measuring import rounded
 from benchmarks.sweeps.off_policy import setting
+from shared.advantages import group_advantages
 from shared.evaluate import evaluate
 from shared.judges import by_lot
 from shared.models import load_policy
@@ -209,8 +210,7 @@ def of_the_base(judge: RewardFunction, seed: int) -> dict:
 
 def advantages(rewards: Sequence[float]) -> list[float]:
     """Rewards less the mean of their group of G, not divided."""
-    groups = torch.tensor(rewards).view(-1, G)
-    return (groups - groups.mean(dim=1, keepdim=True)).flatten().tolist()
+    return group_advantages(torch.tensor(rewards), G, scale_rewards="none")[0].tolist()
 
 
 def means_by(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:

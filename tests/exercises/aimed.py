@@ -322,9 +322,10 @@ def of_cases(exercise: Exercise) -> Iterator[Aimed]:
         yield what, function, False, lambda values, change=change: change(values) is not values
     for name, kind in exercise.arguments.items():
         if isinstance(kind, Numbers):
-            yield f"nothing where {name} is all alike", _nothing_where(exercise, name), False, anywhere
+            alike = _with_another_result(exercise, partial(_nothing_where, name))
+            yield f"nothing where {name} is all alike", alike, False, anywhere
     if exercise.doubles:
-        yield "a result of float32", _nothing_where(exercise, None), True, anywhere
+        yield "a result of float32", _with_another_result(exercise, _halved), True, anywhere
 
 
 def _of_another_case(exercise: Exercise, change: Callable, *arguments, **named):
@@ -371,21 +372,26 @@ def _places_left(exercise: Exercise, case: Case, axis: str, places) -> Case:
     return without(exercise.arguments, case, axis, set(places))
 
 
-def _nothing_where(exercise: Exercise, name: str | None) -> Callable:
-    """The reference, whose result is 0 where all numbers of an argument are alike; without a name one in float32."""
+def _with_another_result(exercise: Exercise, change: Callable) -> Callable:
+    """The reference, whose result is changed by itself and the arguments."""
     reference = exercise.reference()
 
     def function(*arguments, **named):
-        result = reference(*arguments, **named)
-        numbers = (dict(zip(exercise.arguments, arguments)) | named).get(name)
-        if name is None:
-            return {key: one.float() for key, one in result.items()} if type(result) is dict else result.float()
-        if not isinstance(result, torch.Tensor):
-            return result
-        return result * 0 if torch.as_tensor(numbers).unique().numel() == 1 else result
+        return change(reference(*arguments, **named), dict(zip(exercise.arguments, arguments)) | named)
 
     function.is_reference = True
     return function
+
+
+def _nothing_where(name: str, result, case: Case):
+    """0 where all numbers of an argument are alike."""
+    alike = isinstance(result, torch.Tensor) and torch.as_tensor(case.get(name)).unique().numel() == 1
+    return result * 0 if alike else result
+
+
+def _halved(result, case: Case):
+    """The same in float32."""
+    return {name: one.float() for name, one in result.items()} if type(result) is dict else result.float()
 
 
 # --- a setting, a row, a size, a block: in the syntax tree of the worked solution
