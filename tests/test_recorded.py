@@ -184,8 +184,7 @@ def gradients_as_recorded(now: dict, then: dict) -> None:
     assert_as_recorded(now, then, "reward at 10", "reward at 30", "KL at 10")
     if "curve" in then:
         assert [point["step"] for point in now["curve"]] == [point["step"] for point in then["curve"]]
-        for name in ("no baseline", "value", "optimal", "divided by std"):  # at step 2
-            assert now["curve"][0][name] == pytest.approx(then["curve"][0][name], rel=0.2), name
+        assert now["curve"][0]["divided by std"] == pytest.approx(then["curve"][0]["divided by std"], rel=0.2)
 
 
 def ratio_weights_as_recorded(now: dict, then: dict) -> None:
