@@ -8,7 +8,7 @@
     results = list(graded(work, folder, run_jobs))   # for each job its points, findings and page             results.py
     write_class(this_class, work, results, ...)      # table, pages, feedback, gradebooks                     writing.py
 
-`run_jobs` (`judge/scheduling.py`) calls `grade` (`judge/submission.py`) for each job. The words:
+`run_jobs` (`judge/scheduling.py`) calls `grade` (`judge/one_notebook.py`) for each job. The words:
 
     sheet    the worked notebook, as the list of its exercises with their points
     job      one notebook to grade, with its sheet, its student and its limits

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from checker.grading.box.walls import Isolation
 from checker.grading.collect.roster import Roster, read_roster
+from checker.grading.judge.one_notebook import Settings
 from checker.grading.judge.sheets import Sheet, read_sheets
-from checker.grading.judge.submission import Settings
 from checker.grading.table.class_folder import Folder
 from checker.grading.table.lateness import Lateness
 from checker.grading.table.rules import Rules, require_assigned, rules_of

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from checker.grading.box.walls import ROOT
 from checker.grading.collect.uploads import Handed
+from checker.grading.judge.one_notebook import Job, judge
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import Sheet
-from checker.grading.judge.submission import Job, judge
 from checker.points.items import Check, Item
 from checker.reading.notebook import Unreadable
 from checker.reading.text import printable

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from checker.grading.collect.uploads import Handed
 from checker.grading.disputes import exercise_in
-from checker.grading.judge.submission import DIGITS, Job, points_of
+from checker.grading.judge.one_notebook import DIGITS, Job, points_of
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import Work
 from checker.points.totals import shown

@@ -29,8 +29,8 @@ from checker.grading.collect.uploads import (
     undecided,
     unlike,
 )
+from checker.grading.judge.one_notebook import Job
 from checker.grading.judge.sheets import sheet_for
-from checker.grading.judge.submission import Job
 from checker.grading.judge.worked_run import taken_by
 from checker.grading.table.rules import Rules
 from checker.reading.notebook import Unreadable, parse

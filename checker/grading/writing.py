@@ -9,7 +9,7 @@ from pathlib import Path
 from checker.grading.classes import Class
 from checker.grading.collect.apart import TooMuch, apart
 from checker.grading.collect.similarity import THRESHOLD, Text, pairs, text_in, text_of
-from checker.grading.judge.submission import Job
+from checker.grading.judge.one_notebook import Job
 from checker.grading.lines import give, lines_of, unclear
 from checker.grading.results import Graded
 from checker.grading.table.class_folder import Folder, file_name

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from checker.grading.box.limits import MEGABYTE, Limits
+from checker.grading.judge.one_notebook import DIGITS, Job, Settings, course, run
 from checker.grading.judge.sheets import Sheet
-from checker.grading.judge.submission import DIGITS, Job, Settings, course, run
 from checker.reading.files import write_beside
 
 TIMES_THE_SECONDS = 4  # a machine that grades is busy, one notebook on each core

@@ -16,7 +16,7 @@ from checker.grading import disputes
 from checker.grading.box import packages, selection
 from checker.grading.box.isolation import BoxFailed
 from checker.grading.box.walls import Isolation
-from checker.grading.judge import scheduling, submission, worked_run
+from checker.grading.judge import one_notebook, scheduling, worked_run
 from checker.grading.judge.whole_notebook import Executed
 from checker.grading.table import class_folder, gradescope
 from checker.grading.table.class_folder import Folder
@@ -36,10 +36,10 @@ def grading(monkeypatch, tmp_path):
         it.options = options
         for job in jobs:
             it.jobs.append(job)
-            items = [submission._item(item, it.earned if item.checks else None, "so") for item in job.sheet.items]
+            items = [one_notebook._item(item, it.earned if item.checks else None, "so") for item in job.sheet.items]
             ungraded = it.ungraded.get(job.student, "")
             stopped = it.stopped.get(job.student, "")
-            yield job, submission._result(job, items, stopped=stopped, ungraded=ungraded, transient=bool(ungraded))
+            yield job, one_notebook._result(job, items, stopped=stopped, ungraded=ungraded, transient=bool(ungraded))
 
     monkeypatch.setattr(grade, "_run_jobs", grader)
     it.sheet = worked(tmp_path / "notebooks")
@@ -123,7 +123,7 @@ def test_forms_of_earlier_runs_count_and_what_is_wrong_with_forms_is_said(gradin
 
 def test_an_exercise_is_judged_anew_for_everybody(grading, monkeypatch):
     grading.run()
-    monkeypatch.setattr(submission, "course", lambda: "another course")
+    monkeypatch.setattr(one_notebook, "course", lambda: "another course")
     grading.earned = 2.0
     done = grading.run("--exercise", "kl")
     assert done.returncode == 0 and "ann, dots.ipynb, kl: 1.5 before, 2 now.\n" in done.stdout

@@ -12,7 +12,7 @@ from datetime import datetime
 import pytest
 
 from checker.grading.collect.roster import Roster, Student
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
 from checker.grading.results import graded
 from checker.grading.table.gradebooks import read_gradebooks
 from checker.grading.table.lateness import LateRule
@@ -49,10 +49,10 @@ class Points:
         for job in jobs:
             self.jobs.append(job)
             earned = self.points.get(job.student, 1.0)
-            items = [submission._item(item, earned if item.checks else None, "so") for item in job.sheet.items]
+            items = [one_notebook._item(item, earned if item.checks else None, "so") for item in job.sheet.items]
             page = self.page.replace("results", f"results of {job.student}")
             ungraded = "a box failed" if job.student in self.ungraded else ""
-            yield job, submission._result(job, items, page=page, ungraded=ungraded, transient=bool(ungraded))
+            yield job, one_notebook._result(job, items, page=page, ungraded=ungraded, transient=bool(ungraded))
 
 
 def pages(one, pattern):

@@ -15,9 +15,9 @@ from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect import similarity
 from checker.grading.collect.roster import Roster, Student
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
+from checker.grading.judge.one_notebook import Settings, failed, grade
 from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import Settings, failed, grade
 from checker.grading.results import graded
 from checker.grading.table.feedback import feedback
 from checker.grading.table.lateness import Lateness, LateRule
@@ -116,14 +116,14 @@ def test_a_course_that_changed_grades_anew(changed, this_class, folder, submissi
     for name in ("shared/losses.py", "checker/outputs/check_results.py"):
         (tmp_path / "course" / name).parent.mkdir(parents=True)
         (tmp_path / "course" / name).write_text("before")
-    monkeypatch.setattr(submission, "ROOT", tmp_path / "course")
-    submission.course.cache_clear()
+    monkeypatch.setattr(one_notebook, "ROOT", tmp_path / "course")
+    one_notebook.course.cache_clear()
     run(this_class, folder, submissions("ann"), tmp_path, Grader())
     (tmp_path / "course" / changed).write_text("after")
-    submission.course.cache_clear()
+    one_notebook.course.cache_clear()
     again = Grader()
     run(this_class, folder, submissions("ann"), tmp_path, again)
-    submission.course.cache_clear()
+    one_notebook.course.cache_clear()
     assert again.graded == ["ann"]
 
 
@@ -328,7 +328,10 @@ def test_too_many_points_on_a_form_are_said(this_class, folder, submissions, tmp
 
     def unjudged(jobs):
         for job in jobs:
-            yield job, submission._result(job, [submission._item(item, None, "by hand") for item in job.sheet.items])
+            yield (
+                job,
+                one_notebook._result(job, [one_notebook._item(item, None, "by hand") for item in job.sheet.items]),
+            )
 
     form = Form("ann", "maths.ipynb", {"Exercise: square": 25.0}, "", 0.0, tmp_path / "a.grades.json")
     _, said = run(this_class, folder, submissions("ann"), tmp_path, unjudged, [form])
@@ -395,8 +398,8 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     sheet, this_class, submissions, tmp_path, monkeypatch, isolation
 ):
     """Catches outputs of before its run on the page, and a run that stops without saying where; with a real kernel."""
-    monkeypatch.setattr(submission, "judge", lambda job, references: {})
-    monkeypatch.setattr(submission, "_references", lambda seed: None)
+    monkeypatch.setattr(one_notebook, "judge", lambda job, references: {})
+    monkeypatch.setattr(one_notebook, "_references", lambda seed: None)
     settings = Settings(7, isolation)
     folder = submissions(
         "ann", "return x * x", "print('fresh', 6 * 7)", "# Cell 6: Training loop\n1 / 0", "print('late')"

@@ -15,12 +15,12 @@ import pytest
 from checker.grading import disputes
 from checker.grading.box.walls import Isolation
 from checker.grading.disputes import dispute, of_students, require
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
+from checker.grading.judge.one_notebook import Job, Settings
 from checker.grading.judge.oracle import key
 from checker.grading.judge.oracle.disputed import disputed
 from checker.grading.judge.reference_process import HiddenVerdict
 from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import Job, Settings
 from checker.grading.results import graded, regraded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
@@ -247,8 +247,8 @@ class Anew:
     def __call__(self, jobs):
         for job in jobs:
             self.whole.append(job.settings.whole)
-            items = [submission._item(item, self.points if item.checks else None, "so") for item in job.sheet.items]
-            yield job, submission._result(job, items, page=f"page {self.points}", ungraded=self.ungraded)
+            items = [one_notebook._item(item, self.points if item.checks else None, "so") for item in job.sheet.items]
+            yield job, one_notebook._result(job, items, page=f"page {self.points}", ungraded=self.ungraded)
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def run(one, grader, tmp_path, exercise=""):
 
 def after_an_update(monkeypatch):
     """Every result is of another course from now on."""
-    monkeypatch.setattr(submission, "course", lambda: "another course")
+    monkeypatch.setattr(one_notebook, "course", lambda: "another course")
 
 
 def test_one_exercise_is_judged_anew_and_the_rest_stays(one, tmp_path, monkeypatch):
@@ -351,7 +351,7 @@ def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, tmp_p
     """Catches one exercise of today in a result that an earlier checker wrote, whose other parts nobody can read now."""
     run(one, Anew(1.0), tmp_path)
     for path in (one.folder.path / "results").glob("*.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": submission.FORMAT - 1}))
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": one_notebook.FORMAT - 1}))
     after_an_update(monkeypatch)
     again = Anew(2.0)
     run(one, again, tmp_path, "kl")
@@ -374,6 +374,6 @@ def test_of_two_earlier_results_the_later_one_counts(tmp_path):
     folder = Folder(tmp_path / "graded")
     folder.prepare()
     for moment, (digest, earned) in enumerate([("b", 1.0), ("a", 2.0)]):
-        folder.keep(digest, {"format": submission.FORMAT, "upload": "one", "earned": earned})
+        folder.keep(digest, {"format": one_notebook.FORMAT, "upload": "one", "earned": earned})
         os.utime(folder.path / "results" / f"{digest}.json", (moment, moment))
     assert folder.earlier()["one"]["earned"] == 2.0

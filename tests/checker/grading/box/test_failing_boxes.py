@@ -12,8 +12,8 @@ import pytest
 from checker.grading.box.isolation import BoxFailed
 from checker.grading.box.limits import Limits
 from checker.grading.classes import Class
-from checker.grading.judge import scheduling, submission
-from checker.grading.judge.submission import Settings
+from checker.grading.judge import one_notebook, scheduling
+from checker.grading.judge.one_notebook import Settings
 from checker.grading.results import graded
 from checker.grading.table.gradescope import results as for_gradescope
 from checker.grading.work import collected
@@ -41,8 +41,8 @@ def failing(isolation, tmp_path):
 @pytest.fixture
 def run(this_class, folder, tmp_path, monkeypatch, failing):
     """Grade a class in boxes that may fail: each student's result, and who was graded before."""
-    monkeypatch.setattr(submission, "judge", lambda job, references: {})
-    monkeypatch.setattr(submission, "_references", lambda seed: None)
+    monkeypatch.setattr(one_notebook, "judge", lambda job, references: {})
+    monkeypatch.setattr(one_notebook, "_references", lambda seed: None)
     monkeypatch.setattr(scheduling, "forget_references", lambda: None)
     boxed = Class(this_class.sheets, Settings(7, failing[0]), this_class.roster)
 
@@ -79,4 +79,4 @@ def test_a_program_that_is_not_there_is_no_verdict(failing):
     """Catches a machine without bwrap on which everybody's notebook "was running when the box ended by itself"."""
     nowhere = replace(failing[0], program="/nowhere/bwrap", controllers=())
     with pytest.raises(BoxFailed, match="could not be started .*nowhere"):
-        submission.execute(None, {"cells": []}, nowhere, Limits(wall=10))
+        one_notebook.execute(None, {"cells": []}, nowhere, Limits(wall=10))

@@ -22,9 +22,9 @@ from checker.grading.box.walls import ROOT, Isolation, box
 from checker.grading.judge import boxed_functions
 from checker.grading.judge.boxed_functions import BoxedFunction, FinishedBox, Grader
 from checker.grading.judge.hidden_cases import verdicts
+from checker.grading.judge.one_notebook import _graded_item
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import _graded_item
 from checker.points.items import Check
 from checker.reading.notebook import read
 from checker.reading.slicing.slices import Slice

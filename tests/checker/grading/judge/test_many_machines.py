@@ -21,8 +21,8 @@ import pytest
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.judge import scheduling
+from checker.grading.judge.one_notebook import Settings, failed
 from checker.grading.judge.scheduling import KILLED, on_workers
-from checker.grading.judge.submission import Settings, failed
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
@@ -261,7 +261,7 @@ from checker.grading.classes import Class
 from checker.grading.work import collected
 from checker.grading.results import graded
 from checker.grading.box.limits import Limits
-from checker.grading.judge.submission import Settings
+from checker.grading.judge.one_notebook import Settings
 from checker.grading.judge.sheets import read_sheet
 from checker.grading.table.class_folder import Folder
 from tests.checker.grading.judge.test_many_machines import slowly

@@ -9,10 +9,10 @@ import pytest
 
 from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
 from checker.grading.judge.missing_exercises import removed_exercises
+from checker.grading.judge.one_notebook import Settings, grade
 from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import Settings, grade
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
@@ -53,7 +53,7 @@ def sheet(tmp_path):
 @pytest.fixture
 def result(sheet, isolation, tmp_path, monkeypatch):
     """The result of a notebook with these cells, and the class's folder."""
-    monkeypatch.setattr(submission, "_references", lambda seed: PlainKey())
+    monkeypatch.setattr(one_notebook, "_references", lambda seed: PlainKey())
 
     def make(*cells):
         place = tmp_path / "submissions" / "ann" / "maths.ipynb"

@@ -9,7 +9,7 @@ from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.judge import worked_run
-from checker.grading.judge.submission import Job, Settings
+from checker.grading.judge.one_notebook import Job, Settings
 from checker.grading.judge.whole_notebook import Executed
 from checker.grading.judge.worked_run import Taken, taken_by
 from checker.grading.table.rules import Rules

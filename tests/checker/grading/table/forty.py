@@ -9,9 +9,9 @@ from pathlib import Path
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
+from checker.grading.judge.one_notebook import Settings
 from checker.grading.judge.sheets import Sheet, read_sheet
-from checker.grading.judge.submission import Settings
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
@@ -88,16 +88,16 @@ def not_run(jobs, pages=3):
     for number, job in enumerate(jobs):
         chance = random.Random(job.student)
         items = [
-            submission._item(item, chance.choice([0.0, item.points / 2, item.points]), "right.")
+            one_notebook._item(item, chance.choice([0.0, item.points / 2, item.points]), "right.")
             if item.checks
-            else submission._item(item, None, "graded by the instructor")
+            else one_notebook._item(item, None, "graded by the instructor")
             for item in job.sheet.items
         ]
         by_hand = [item for item in job.sheet.items if not item.checks and item.points]
         with tempfile.TemporaryDirectory() as folder:
-            given = (job.student, job.sheet.name, job.text, by_hand, (submission.NOT_RUN,), Path(folder))
-            page = submission._page(*given)[1] if number < pages else ""
-        yield job, submission._result(job, items, page=page)
+            given = (job.student, job.sheet.name, job.text, by_hand, (one_notebook.NOT_RUN,), Path(folder))
+            page = one_notebook._page(*given)[1] if number < pages else ""
+        yield job, one_notebook._result(job, items, page=page)
 
 
 @dataclass

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
 from checker.grading.judge.oracle.partial_credit import NO_NAME, NOT_FILLED_IN
 from checker.grading.table.class_statistics import MOST_SHOWN, page, statistics_of
 from checker.grading.table.students import Line
@@ -119,7 +119,7 @@ def test_the_page_has_a_title_and_a_style_and_tells_questions_from_code():
 def all_wrong(jobs):
     for job in jobs:
         items = [
-            submission._item(item, 0.0 if item.checks else None, "") | {"mistakes": ["<b>bold mistake</b>"]}
+            one_notebook._item(item, 0.0 if item.checks else None, "") | {"mistakes": ["<b>bold mistake</b>"]}
             for item in job.sheet.items
         ]
-        yield job, submission._result(job, items)
+        yield job, one_notebook._result(job, items)

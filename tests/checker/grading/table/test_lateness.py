@@ -12,7 +12,7 @@ from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.collect.uploads import _days_late
-from checker.grading.judge.submission import Settings
+from checker.grading.judge.one_notebook import Settings
 from checker.grading.lines import _set_lateness
 from checker.grading.table.lateness import Lateness, LateRule, late_rule
 from checker.grading.table.rules import Rules
@@ -122,11 +122,11 @@ def test_late_days_stand_in_the_table_and_in_the_feedback(one):
 
 
 def with_two_points(jobs):
-    from checker.grading.judge import submission
+    from checker.grading.judge import one_notebook
 
     for job in jobs:
-        items = [submission._item(item, 2.0 if item.checks else None, "right.") for item in job.sheet.items]
-        yield job, submission._result(job, items)
+        items = [one_notebook._item(item, 2.0 if item.checks else None, "right.") for item in job.sheet.items]
+        yield job, one_notebook._result(job, items)
 
 
 def test_of_several_notebooks_the_latest_says_how_late():
