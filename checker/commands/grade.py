@@ -187,8 +187,8 @@ def _outlook(work, folder, again, exercise, workers) -> str:
 
 def _foretell(work, folder, outlook: str) -> None:
     """Say what a run would grade, for whom, and what it would leave."""
-    for handed, job in work.jobs.values():
-        print(f"{handed.student}  {job.sheet.name}  {handed.place}")
+    for submission, job in work.jobs.values():
+        print(f"{submission.student}  {job.sheet.name}  {submission.place}")
     for aside in work.aside:
         print(f"not graded: {aside.place}. {aside.reason}")
     for student in work.missing:
@@ -203,12 +203,12 @@ def _show_disputed(work, folder, students, exercise) -> None:
     from checker.grading.disputes import FOLDER, dispute, of_students
     from checker.grading.table.class_folder import file_name
 
-    for handed, job in of_students(work.jobs.values(), students, exercise):
+    for submission, job in of_students(work.jobs.values(), students, exercise):
         try:
             text = dispute(job, exercise)
         except BoxFailed as error:
-            raise Unreadable(f"{handed.student}: the box failed, by no fault of the function: {error}") from error
-        name = file_name(f"{handed.student} {Path(job.sheet.name).stem} {exercise}")
+            raise Unreadable(f"{submission.student}: the box failed, by no fault of the function: {error}") from error
+        name = file_name(f"{submission.student} {Path(job.sheet.name).stem} {exercise}")
         place = folder.write(f"{FOLDER}/{name}.txt", text)
         print("\n\n".join(text.split("\n\n")[:SHOWN_PARAGRAPHS]).rstrip())
         print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")
@@ -234,7 +234,7 @@ def _told_as_they_come(coming, count: int) -> list:
     for one in coming:
         results.append(one)
         if not one.kept:
-            print(f"{len(results):4d}/{count}  {one.handed.student}  {one.result['notebook']}  {_told(one.result)}")
+            print(f"{len(results):4d}/{count}  {one.submission.student}  {one.result['notebook']}  {_told(one.result)}")
     return results
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from checker.grading.box.walls import ROOT
-from checker.grading.collect.uploads import Handed
+from checker.grading.collect.uploads import Submission
 from checker.grading.judge.one_notebook import Job, judge
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.sheets import Sheet
@@ -55,16 +55,18 @@ def require(sheets: Iterable[Sheet], name: str) -> None:
         )
 
 
-def of_students(jobs: Iterable[tuple[Handed, Job]], students: Collection[str], name: str) -> list[tuple[Handed, Job]]:
+def of_students(
+    jobs: Iterable[tuple[Submission, Job]], students: Collection[str], name: str
+) -> list[tuple[Submission, Job]]:
     """The notebooks of some students that have an exercise.
 
     Raises:
         Unreadable: one of the students handed in no notebook that has it, so that there is nothing to show.
     """
-    theirs = [(handed, job) for handed, job in jobs if handed.student in students]
-    found = [(handed, job) for handed, job in theirs if exercise_in(job.sheet, name)]
-    for student in sorted(set(students) - {handed.student for handed, _ in found}):
-        there = ", ".join(sorted(job.sheet.name for handed, job in theirs if handed.student == student))
+    theirs = [(submission, job) for submission, job in jobs if submission.student in students]
+    found = [(submission, job) for submission, job in theirs if exercise_in(job.sheet, name)]
+    for student in sorted(set(students) - {submission.student for submission, _ in found}):
+        there = ", ".join(sorted(job.sheet.name for submission, job in theirs if submission.student == student))
         raise Unreadable(f"--again {student} --exercise {name}: the exercise is in none of this student's: {there}.")
     return found
 

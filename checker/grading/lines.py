@@ -15,7 +15,7 @@ def lines_of(this_class: Class, work: Work, results: Iterable[Graded]) -> dict[s
     """The lines of all students: those of the roster first, then whoever else handed something in."""
     lines = {student.id: Line(student.id) for student in this_class.roster.students}
     for one in results:
-        line = lines.setdefault(one.handed.student, Line(one.handed.student))
+        line = lines.setdefault(one.submission.student, Line(one.submission.student))
         line.results[one.result["notebook"]] = one.result
     for student in work.late:
         lines[student].remarks.append("Late.")
@@ -36,9 +36,9 @@ def lines_of(this_class: Class, work: Work, results: Iterable[Graded]) -> dict[s
 def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None:
     """Set each student's lateness, by the latest of the student's notebooks."""
     days: dict[str, int] = {}
-    for handed, _ in work.jobs.values():
-        if handed.days_late is not None:
-            days[handed.student] = max(handed.days_late, days.get(handed.student, 0))
+    for submission, _ in work.jobs.values():
+        if submission.days_late is not None:
+            days[submission.student] = max(submission.days_late, days.get(submission.student, 0))
     for student, line in lines.items():
         line.lateness = this_class.lateness(student, days.get(student), student in work.late)
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from checker.grading.collect.uploads import Handed
+from checker.grading.collect.uploads import Submission
 from checker.grading.disputes import exercise_in
 from checker.grading.judge.one_notebook import DIGITS, Job, points_of
 from checker.grading.table.class_folder import Folder
@@ -21,7 +21,7 @@ RunJobs = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 class Graded:
     """The result of a notebook. kept: it was there before this run.    changed: a sentence on its points; "" for none."""
 
-    handed: Handed
+    submission: Submission
     result: dict
     kept: bool = False
     changed: str = ""
@@ -35,7 +35,7 @@ def waiting(work: Work, folder: Folder, again: Collection[str] = (), exercise: s
     if exercise:
         return sum(exercise_in(job.sheet, exercise) is not None for _, job in work.jobs.values()), JUDGED
     known = {digest: folder.result(digest) for digest in work.jobs}
-    new = [job for digest, (handed, job) in work.jobs.items() if known[digest] is None or handed.student in again]
+    new = [job for digest, (one, job) in work.jobs.items() if known[digest] is None or one.student in again]
     took = [result["seconds"] for result in known.values() if result is not None]
     seconds = sum(took) / len(took) if took else USUAL
     runs_whole = any(job.settings.whole for job in new)
@@ -50,16 +50,16 @@ def graded(work: Work, folder: Folder, run_jobs: RunJobs, again: Collection[str]
         again: students whose notebooks are graded anew.
     """
     new = []
-    for digest, (handed, job) in work.jobs.items():
+    for digest, (submission, job) in work.jobs.items():
         result = folder.result(digest)
-        if result is None or handed.student in again:
+        if result is None or submission.student in again:
             new.append(job)
         else:
-            yield Graded(handed, result, kept=True)
+            yield Graded(submission, result, kept=True)
     for job, result in run_jobs(new):
         _keep(folder, job, result)
-        handed, _ = work.jobs[job.digest]
-        yield Graded(handed, result)
+        submission, _ = work.jobs[job.digest]
+        yield Graded(submission, result)
 
 
 def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> Iterator[Graded]:
@@ -71,20 +71,20 @@ def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> It
     earlier = folder.earlier()
     new = []
     functions_only = {}  # by its digest: the whole job, and the earlier result
-    for handed, job in work.jobs.values():
+    for submission, job in work.jobs.values():
         before = earlier.get(_upload_digest(job))
         if before is None:
             new.append(job)
         elif exercise_in(job.sheet, exercise) is None:
             folder.keep(job.digest, before)
-            yield Graded(handed, before, kept=True)
+            yield Graded(submission, before, kept=True)
         else:
             functions = replace(job, settings=replace(job.settings, whole=False))
             functions_only[functions.digest] = (job, before)
             new.append(functions)
     for judged, result in run_jobs(new):
         job, before = functions_only.get(judged.digest, (judged, None))
-        handed = work.jobs[job.digest][0]
+        submission = work.jobs[job.digest][0]
         told = ""
         if before is not None and result["ungraded"]:
             result, told = before, f"not judged anew: {result['ungraded']}"
@@ -92,8 +92,8 @@ def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> It
             if before is not None:
                 result, told = _with_anew(before, result, exercise_in(job.sheet, exercise).key)
             _keep(folder, job, result)
-        changed = f"{handed.student}, {job.sheet.name}, {exercise}: {told}" if told else ""
-        yield Graded(handed, result, changed=changed)
+        changed = f"{submission.student}, {job.sheet.name}, {exercise}: {told}" if told else ""
+        yield Graded(submission, result, changed=changed)
 
 
 def _with_anew(before: dict, now: dict, key: str) -> tuple[dict, str]:

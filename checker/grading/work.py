@@ -21,7 +21,7 @@ from checker.grading.collect.apart import apart
 from checker.grading.collect.uploads import (
     NOTHING_DONE,
     Aside,
-    Handed,
+    Submission,
     collect,
     differ_by_number,
     edition,
@@ -49,19 +49,19 @@ class Work:
     jobs: by their digests.    missing: those of the roster of whom nothing is known to be there.
     """
 
-    jobs: dict[str, tuple[Handed, Job]]
+    jobs: dict[str, tuple[Submission, Job]]
     aside: list[Aside]
     missing: list[str]
 
     @property
     def students(self) -> set[str]:
         """Those of whom a notebook is graded."""
-        return {handed.student for handed, _ in self.jobs.values()}
+        return {submission.student for submission, _ in self.jobs.values()}
 
     @property
     def late(self) -> set[str]:
         """Those of whom something was late."""
-        return {handed.student for handed, _ in self.jobs.values() if handed.late}
+        return {submission.student for submission, _ in self.jobs.values() if submission.late}
 
     @property
     def has_unclaimed(self) -> bool:
@@ -86,11 +86,11 @@ def collected(paths: list[Path], this_class: Class) -> Work:
     rules = this_class.rules
     with tempfile.TemporaryDirectory() as scratch:
         found = collect(paths, Path(scratch), this_class.roster, rules.pattern, rules.due, this_class.only_student)
-        read, unread = _read(found.handed, this_class)
+        read, unread = _read(found.submissions, this_class)
         counted, not_counted = _counted(read, rules.notebooks)
     aside = [*found.aside, *unread, *not_counted]
-    jobs = {job.digest: (handed, job) for handed, job in counted}
-    known = {handed.student for handed, _ in counted} | {one.student for one in aside}
+    jobs = {job.digest: (submission, job) for submission, job in counted}
+    known = {submission.student for submission, _ in counted} | {one.student for one in aside}
     missing = [student.id for student in this_class.roster.students if student.id not in known]
     return Work(jobs, aside, missing)
 
@@ -109,12 +109,12 @@ def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: 
         sheets = {job.sheet.digest: job.sheet for _, job in work.jobs.values()}.values()
         measured = taken_by(sheets, this_class.settings, place, threads, tell)
     jobs = {}
-    for handed, job in work.jobs.values():
+    for submission, job in work.jobs.values():
         limits = job.limits
         if job.sheet.digest in measured:
             limits = measured[job.sheet.digest].limits
         job = replace(job, limits=_by_rules(limits, rules))
-        jobs[job.digest] = (handed, job)
+        jobs[job.digest] = (submission, job)
     return replace(work, jobs=jobs)
 
 
@@ -127,20 +127,20 @@ def _by_rules(limits: Limits, rules: Rules) -> Limits:
     return limits
 
 
-def _read(several: list[Handed], this_class: Class) -> tuple[list[tuple[Handed, Job]], list[Aside]]:
+def _read(several: list[Submission], this_class: Class) -> tuple[list[tuple[Submission, Job]], list[Aside]]:
     """The jobs of the files that are notebooks of this class, each beside its file, and the others with the reason."""
     read = []
     unread = []
-    for handed in several:
+    for submission in several:
         try:
-            metadata, text = apart(_opened, handed.file.absolute())  # the process stands in another folder
-            modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in handed.modules)
-            sheet = sheet_for({"metadata": metadata}, handed.name, this_class.sheets)
-            student = this_class.shown(handed.student)
-            read.append((handed, Job(student, handed.name, text, sheet, this_class.settings, modules)))
+            metadata, text = apart(_opened, submission.file.absolute())  # the process stands in another folder
+            modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in submission.modules)
+            sheet = sheet_for({"metadata": metadata}, submission.name, this_class.sheets)
+            student = this_class.shown(submission.student)
+            read.append((submission, Job(student, submission.name, text, sheet, this_class.settings, modules)))
         except Unreadable as error:
-            remark = f"{handed.name} was not graded: {error}"
-            unread.append(Aside(handed.place, str(error), handed.student, remark))
+            remark = f"{submission.name} was not graded: {error}"
+            unread.append(Aside(submission.place, str(error), submission.student, remark))
     return read, unread
 
 
@@ -150,43 +150,45 @@ def _opened(file: Path) -> tuple[object, str]:
     return content.get("metadata"), json.dumps(content)
 
 
-def _counted(read: list[tuple[Handed, Job]], assigned: tuple[str, ...]) -> tuple[list[tuple[Handed, Job]], list[Aside]]:
+def _counted(
+    read: list[tuple[Submission, Job]], assigned: tuple[str, ...]
+) -> tuple[list[tuple[Submission, Job]], list[Aside]]:
     """The job of each student and assigned notebook that counts, and the other files with the reason.
 
     assigned: names of notebooks; none where all are.
     """
-    together: dict[tuple[str, str], list[tuple[Handed, Job]]] = {}
+    together: dict[tuple[str, str], list[tuple[Submission, Job]]] = {}
     extra = []
-    for handed, job in read:
+    for submission, job in read:
         if assigned and job.sheet.name not in assigned:
-            extra.append((handed, job))
+            extra.append((submission, job))
         else:
-            together.setdefault((handed.student, job.sheet.name), []).append((handed, job))
+            together.setdefault((submission.student, job.sheet.name), []).append((submission, job))
     counted = []
     aside = []
     for (_, notebook), several in together.items():
-        latest_one, others = _latest([handed for handed, _ in several], notebook)
-        counted += [(handed, job) for handed, job in several if handed is latest_one]
+        latest_one, others = _latest([submission for submission, _ in several], notebook)
+        counted += [(submission, job) for submission, job in several if submission is latest_one]
         aside += others
-    served = {handed.student for handed, _ in counted}
-    return counted, aside + [_not_assigned(handed, job.sheet.name, assigned, served) for handed, job in extra]
+    served = {submission.student for submission, _ in counted}
+    return counted, aside + [_not_assigned(submission, job.sheet.name, assigned, served) for submission, job in extra]
 
 
-def _latest(several: list[Handed], notebook: str) -> tuple[Handed | None, list[Aside]]:
+def _latest(several: list[Submission], notebook: str) -> tuple[Submission | None, list[Aside]]:
     """The latest of a student's uploads of a notebook, None where that is not known, and the others with the reason."""
     # lab-1 and lab-2 may be two notebooks. Where their metadata is lost, none is graded rather than the wrong one.
-    if len(several) > 1 and differ_by_number(handed.name for handed in several if not edition(handed)):
-        return None, [unlike(handed, notebook, several) for handed in several]
+    if len(several) > 1 and differ_by_number(submission.name for submission in several if not edition(submission)):
+        return None, [unlike(submission, notebook, several) for submission in several]
     last = latest(several)
     if last is None:
-        return None, [undecided(handed, notebook, several) for handed in several]
+        return None, [undecided(submission, notebook, several) for submission in several]
     reason = f"{last.student} handed in {notebook} under another name too: {last.place} is graded."
-    return last, [Aside(handed.place, reason) for handed in several if handed is not last]
+    return last, [Aside(submission.place, reason) for submission in several if submission is not last]
 
 
-def _not_assigned(handed: Handed, notebook: str, assigned: tuple[str, ...], served: set[str]) -> Aside:
+def _not_assigned(submission: Submission, notebook: str, assigned: tuple[str, ...], served: set[str]) -> Aside:
     """A notebook that does not count, which its student hears where nothing else is graded."""
     reason = f"{notebook} is not assigned: class.yml names {', '.join(assigned)}."
-    if handed.student in served:
-        return Aside(handed.place, reason)
-    return Aside(handed.place, reason, handed.student, f"{handed.name} was not graded: it is not assigned.")
+    if submission.student in served:
+        return Aside(submission.place, reason)
+    return Aside(submission.place, reason, submission.student, f"{submission.name} was not graded: it is not assigned.")

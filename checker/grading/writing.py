@@ -72,7 +72,7 @@ def _write_lists(
 ) -> None:
     """Write what was not graded, and who is who where pages go without names."""
     not_graded = [[aside.place, aside.reason] for aside in work.aside]
-    not_graded += [[one.handed.place, one.result["ungraded"]] for one in results if one.result["ungraded"]]
+    not_graded += [[one.submission.place, one.result["ungraded"]] for one in results if one.result["ungraded"]]
     folder.write_table("not-graded.csv", _csv([["file", "reason"], *not_graded]))
     if this_class.rules.anonymous:
         names = [[this_class.shown(line.student), line.student] for line in lines]
@@ -84,9 +84,9 @@ def write_similar(this_class: Class, work: Work, folder: Folder, threshold: floa
     groups = []
     for sheet in this_class.sheets:
         together: dict[str, list[Job]] = {}  # a group hands in once
-        for handed, job in work.jobs.values():
+        for submission, job in work.jobs.values():
             if job.sheet is sheet:
-                together.setdefault(handed.place, []).append(job)
+                together.setdefault(submission.place, []).append(job)
         texts = [_text_of(", ".join(job.student for job in jobs), jobs[0]) for jobs in together.values()]
         known = [text_of("", sheet.handed_out), text_of("", sheet.worked)]
         if texts:
@@ -135,7 +135,7 @@ def _write_feedback(
     this_class: Class, lines: Iterable[Line], work: Work, folder: Folder, corrections: dict[str, tuple[str, str, str]]
 ) -> None:
     """Write a page for each student, and a zip of them as a platform takes it back. corrections: by student."""
-    places = {handed.student: handed.back for handed, _ in work.jobs.values() if handed.back}
+    places = {submission.student: submission.back for submission, _ in work.jobs.values() if submission.back}
     packed = io.BytesIO()
     written = set()
     for line in lines:
@@ -180,7 +180,7 @@ def _submitted(
     this_class: Class, lines: Iterable[Line], work: Work, pages: dict[tuple[str, str], str]
 ) -> Iterator[Submitted]:
     """The graded notebooks with what stands in them. pages: their addresses, by whose they are and by their names."""
-    jobs = {(handed.student, job.sheet.name): job for handed, job in work.jobs.values()}
+    jobs = {(submission.student, job.sheet.name): job for submission, job in work.jobs.values()}
     for line in lines:
         for notebook, result in line.results.items():
             if result["ungraded"]:

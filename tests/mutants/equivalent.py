@@ -265,7 +265,7 @@ EQUIVALENT = {
     "checker/rules/limit.py": {
         r"^bars: longest = .*default=((None|2)\) or 1|1\) or 2)$": "Where there is no cell there is no bar, and where no cell has a character every bar is empty.",
     },
-    "checker/grading/classes.py": {
+    "checker/grading/work.py": {
         r"->  if len\(several\) >= 1 and": "One name differs from no other; it is a pass saved.",
     },
     "checker/grading/writing.py": {

@@ -36,8 +36,8 @@ NUMBERED = re.compile(r"(?P<name>.*?)[-_ ]?(?P<number>\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Handed:
-    """One notebook of one student.
+class Submission:
+    """A file that a student handed in: a notebook, or a module of the student's own.
 
     name: of the file as it was handed in.   place: where it lay, for people.
     upload: what orders several uploads, later ones larger; () where the platform does not say.
@@ -78,7 +78,7 @@ class Aside:
 class Collected:
     """All that was found."""
 
-    handed: list[Handed] = field(default_factory=list)
+    submissions: list[Submission] = field(default_factory=list)
     aside: list[Aside] = field(default_factory=list)
 
 
@@ -102,10 +102,10 @@ def collect(
     """
     asks = compiled(pattern)
     paths = list(paths)
-    submissions = metadata(paths)
+    gradescope = metadata(paths)
     found = Collected()
-    uploads: dict[tuple[str, str], list[Handed]] = {}
-    modules: dict[tuple[str, str], list[Handed]] = {}
+    uploads: dict[tuple[str, str], list[Submission]] = {}
+    modules: dict[tuple[str, str], list[Submission]] = {}
     unread: list[tuple[Aside, Entry | Skipped]] = []
     inventory = take(paths, scratch, owner_key, (MODULE,))
     made = {path: naming(entry.inside for entry in inventory.entries if entry.given == path) for path in paths}
@@ -125,7 +125,7 @@ def collect(
             unread.append((Aside(place, "It is not a notebook (.ipynb)."), entry))
             continue
         members = set()
-        for says in senders(entry.inside, submissions, made[entry.given]):
+        for says in senders(entry.inside, gradescope, made[entry.given]):
             student = only_student or owner_of(entry.inside, says, roster, asks)
             if isinstance(student, Unreadable):
                 found.aside.append(Aside(place, str(student), unknown=True))
@@ -137,18 +137,18 @@ def collect(
                 # Nothing is imported by a name with a number and a dash, so that Canvas added it.
                 name = one_line(is_module and without_number(says.file) or says.file)
                 folder = entry.inside.parent
-                handed = Handed(student, name, entry.file, place, late, says.upload, days, says.back, folder)
+                submission = Submission(student, name, entry.file, place, late, says.upload, days, says.back, folder)
                 if is_module:
-                    modules.setdefault((student, str(folder / name)), []).append(handed)
+                    modules.setdefault((student, str(folder / name)), []).append(submission)
                 else:
-                    uploads.setdefault((student, says.file), []).append(handed)
+                    uploads.setdefault((student, says.file), []).append(submission)
     for several in _with_numbered(uploads):
         _choose(several, found)
     _take_modules_along(modules.values(), found, bool(roster.students or only_student))
     # A student hears of a file that could not be read, unless another one of theirs is graded in its place.
-    served = {handed.student for handed in found.handed}
+    served = {submission.student for submission in found.submissions}
     for aside, part in unread:
-        says, student = _known_sender(part.inside, submissions, made.get(part.given), roster, asks, only_student)
+        says, student = _known_sender(part.inside, gradescope, made.get(part.given), roster, asks, only_student)
         if student and (student not in served or NOTEBOOK in part.inside.name.lower()):
             aside = replace(aside, student=student, remark=f"{one_line(says.file)} was not graded: {aside.reason}")
         found.aside.append(replace(aside, unknown=aside.unknown or bool(part.inside.name and not student)))
@@ -157,7 +157,7 @@ def collect(
 
 def _known_sender(
     inside: PurePath,
-    submissions: dict,
+    gradescope: dict,
     made: re.Pattern | None,
     roster: Roster,
     asks: re.Pattern | None,
@@ -165,14 +165,14 @@ def _known_sender(
 ) -> tuple[Sender | None, str]:
     """The sender whom the place of a file tells, and the student of the roster who that is; "" where nobody known."""
     if inside.name and (roster.students or only_student):
-        for says in senders(inside, submissions, made):
+        for says in senders(inside, gradescope, made):
             student = only_student or owner_of(inside, says, roster, asks)
             if isinstance(student, str):
                 return says, student
     return None, ""
 
 
-def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Handed]]:
+def _with_numbered(uploads: dict[tuple[str, str], list[Submission]]) -> list[list[Submission]]:
     """The uploads of each file, `dots-1.ipynb` among those of `dots.ipynb`, as Canvas names what is handed in again.
 
     Without a `lab.ipynb`, or of another edition, `lab-1.ipynb` is a notebook of its own.
@@ -186,10 +186,10 @@ def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Ha
     return list(together.values())
 
 
-def edition(handed: Handed) -> dict:
+def edition(submission: Submission) -> dict:
     """The exercises that a notebook's metadata names; none where it is no notebook."""
     try:
-        return apart(_recorded, handed.file.absolute())
+        return apart(_recorded, submission.file.absolute())
     except Unreadable:
         return {}
 
@@ -198,7 +198,7 @@ def _recorded(file: Path) -> dict:
     return recorded(parse(file))
 
 
-def _take_modules_along(uploads: Iterable[list[Handed]], found: Collected, of_a_class: bool) -> None:
+def _take_modules_along(uploads: Iterable[list[Submission]], found: Collected, of_a_class: bool) -> None:
     """Give each notebook the modules of its student that lie beside it. Any other is set aside, with the reason.
 
     of_a_class: whether it is known who is a student, who then hears of it where nothing else was handed in.
@@ -208,9 +208,9 @@ def _take_modules_along(uploads: Iterable[list[Handed]], found: Collected, of_a_
         _choose(several, modules)
     found.aside += modules.aside
     beside: dict[tuple[str, PurePath], list[tuple[str, Path]]] = {}
-    notebooks = {(handed.student, handed.folder) for handed in found.handed}
-    served = {handed.student for handed in found.handed}
-    for module in modules.handed:
+    notebooks = {(submission.student, submission.folder) for submission in found.submissions}
+    served = {submission.student for submission in found.submissions}
+    for module in modules.submissions:
         place = (module.student, module.folder)
         taken = beside.setdefault(place, [])
         reason = "It is not a notebook (.ipynb)."
@@ -225,8 +225,8 @@ def _take_modules_along(uploads: Iterable[list[Handed]], found: Collected, of_a_
             found.aside.append(Aside(module.place, reason, module.student, remark))
         else:
             found.aside.append(Aside(module.place, reason))
-    found.handed = [
-        replace(handed, modules=tuple(beside.get((handed.student, handed.folder), ()))) for handed in found.handed
+    found.submissions = [
+        replace(one, modules=tuple(beside.get((one.student, one.folder), ()))) for one in found.submissions
     ]
 
 
@@ -235,11 +235,11 @@ def _digest(file: Path) -> bytes:
         return hashlib.file_digest(stream, "sha256").digest()
 
 
-def latest(several: list[Handed]) -> Handed | None:
+def latest(several: list[Submission]) -> Submission | None:
     """The latest of several uploads, any where all hold the same; None where it is not known which that is."""
-    ordered = sorted(several, key=lambda handed: handed.upload)
-    undecided_between = [handed for handed in ordered if handed.upload == ordered[-1].upload]
-    if len({_digest(handed.file) for handed in undecided_between}) > 1:
+    ordered = sorted(several, key=lambda submission: submission.upload)
+    undecided_between = [submission for submission in ordered if submission.upload == ordered[-1].upload]
+    if len({_digest(submission.file) for submission in undecided_between}) > 1:
         return None
     return ordered[-1]
 
@@ -251,32 +251,34 @@ def differ_by_number(names: Iterable[str]) -> bool:
     return len({name for name, _ in found}) < len(found)
 
 
-def unlike(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
+def unlike(submission: Submission, notebook: str, several: list[Submission]) -> Aside:
     """One of several uploads that may be one notebook or different ones, set aside with that reason; see `differ_by_number`."""
-    others = ", ".join(other.place for other in several if other is not handed)
+    others = ", ".join(other.place for other in several if other is not submission)
     lost = "do not say which notebook they are: their metadata was lost"
     reason = f"This and {others} {lost}. Leave the one that is {notebook}, and name others as theirs are called."
-    return Aside(handed.place, reason, handed.student, f"{handed.name} was not graded: several files {lost}.")
+    remark = f"{submission.name} was not graded: several files {lost}."
+    return Aside(submission.place, reason, submission.student, remark)
 
 
-def undecided(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
+def undecided(submission: Submission, notebook: str, several: list[Submission]) -> Aside:
     """One of several uploads of a notebook, none of them known to be the latest, set aside with that reason."""
-    others = ", ".join(other.place for other in several if other is not handed)
+    others = ", ".join(other.place for other in several if other is not submission)
     twice = "twice, and which is the later one is not known"
-    reason = f"{handed.student} handed in {notebook} {twice}: {others}. Leave one."
-    return Aside(handed.place, reason, handed.student, f"{notebook} was handed in {twice}.")
+    reason = f"{submission.student} handed in {notebook} {twice}: {others}. Leave one."
+    return Aside(submission.place, reason, submission.student, f"{notebook} was handed in {twice}.")
 
 
-def _choose(several: list[Handed], found: Collected) -> None:
+def _choose(several: list[Submission], found: Collected) -> None:
     """Choose the latest of a student's uploads of one file. All are set aside where it is not known which is the latest."""
     chosen = latest(several)
     if chosen is not None:
-        found.handed.append(chosen)
-    for handed in several:
+        found.submissions.append(chosen)
+    for submission in several:
         if chosen is None:
-            found.aside.append(undecided(handed, handed.name, several))
-        elif handed is not chosen:
-            found.aside.append(Aside(handed.place, f"{handed.student} handed it in again: {chosen.place} is graded."))
+            found.aside.append(undecided(submission, submission.name, several))
+        elif submission is not chosen:
+            reason = f"{submission.student} handed it in again: {chosen.place} is graded."
+            found.aside.append(Aside(submission.place, reason))
 
 
 def _days_late(moment: datetime | None, due: datetime | None) -> int | None:

@@ -268,8 +268,8 @@ def test_what_is_unpacked_is_gone_once_it_is_read(one, tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.write(one.submissions / "student01" / "dots.ipynb", "student01/dots.ipynb")
     work = collected([path], one.this_class)
-    ((handed, job),) = work.jobs.values()
-    assert job.student == "student01" and not handed.file.exists()
+    ((submission, job),) = work.jobs.values()
+    assert job.student == "student01" and not submission.file.exists()
     assert work.missing == ["student02", "student03"]
 
 

@@ -143,7 +143,7 @@ def test_of_two_versions_under_two_names_the_later_counts(places, chosen, this_c
         (handed_in / place).write_text(json.dumps(notebook(EXERCISE.format(solution))))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
     work = collected([handed_in], Class([sheet], this_class.settings, known))
-    graded_places = [handed.place.rpartition("submissions/")[2] for handed, _ in work.jobs.values()]
+    graded_places = [submission.place.rpartition("submissions/")[2] for submission, _ in work.jobs.values()]
     assert graded_places == ([chosen] if chosen else [])
     assert work.missing == []
 
@@ -171,7 +171,7 @@ def test_files_that_differ_by_a_number_are_no_versions(worked, graded_as, this_c
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(lab(number)))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
     work = collected([handed_in], Class(sheets, this_class.settings, known))
-    assert {handed.name: job.sheet.name for handed, job in work.jobs.values()} == graded_as
+    assert {submission.name: job.sheet.name for submission, job in work.jobs.values()} == graded_as
     assert len(work.aside) == (0 if graded_as else 2)
     assert all("do not say which notebook they are" in aside.reason for aside in work.aside)
 
@@ -184,7 +184,7 @@ def test_of_one_edition_the_later_counts_whatever_the_names(this_class, sheet, t
         content = lab(number) | {"metadata": {"course": {"version": "1", "exercises": sheet.edition}}}
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(content))
     work = collected([handed_in], Class([sheet], this_class.settings, Roster()))
-    assert [handed.name for handed, _ in work.jobs.values()] == ["lab-2.ipynb"]
+    assert [submission.name for submission, _ in work.jobs.values()] == ["lab-2.ipynb"]
 
 
 def test_a_group_is_not_like_itself(this_class, folder, tmp_path):
@@ -196,7 +196,7 @@ def test_a_group_is_not_like_itself(this_class, folder, tmp_path):
     people = "  - :sid: ann\n  - :sid: bob\n"
     (place.parent / "submission_metadata.yml").write_text(f"submission_1:\n  :submitters:\n{people}")
     work, _ = run(this_class, folder, place.parent, tmp_path, Grader())
-    assert {handed.student for handed, _ in work.jobs.values()} == {"ann", "bob"} and work.missing == ["cy"]
+    assert {submission.student for submission, _ in work.jobs.values()} == {"ann", "bob"} and work.missing == ["cy"]
     assert write_similar(this_class, work, folder) == 0
 
 

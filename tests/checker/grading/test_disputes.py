@@ -127,7 +127,7 @@ def test_a_student_without_the_exercise_is_told_so(one, tmp_path):
     """Catches a command that ends well and shows nothing."""
     work = collected([one.submissions], one.this_class)
     found = of_students(work.jobs.values(), ["student02"], "kl")
-    assert [handed.student for handed, _ in found] == ["student02"]
+    assert [submission.student for submission, _ in found] == ["student02"]
     with pytest.raises(Unreadable, match="--again student01 --exercise loss: .* none of this student's: dots.ipynb"):
         of_students(work.jobs.values(), ["student01"], "loss")
 
@@ -263,7 +263,7 @@ def run(one, grader, tmp_path, exercise=""):
     work = collected([one.submissions], one.this_class)
     how = regraded(work, one.folder, grader, exercise) if exercise else graded(work, one.folder, grader)
     found = list(how)
-    return {each.handed.student: each.result for each in found}, [each.changed for each in found if each.changed]
+    return {each.submission.student: each.result for each in found}, [each.changed for each in found if each.changed]
 
 
 def after_an_update(monkeypatch):

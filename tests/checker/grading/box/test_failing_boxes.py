@@ -50,7 +50,7 @@ def run(this_class, folder, tmp_path, monkeypatch, failing):
         work = collected([submitted], boxed)
         found = list(graded(work, folder, scheduling.in_this_process))
         write_class(boxed, work, found, [], folder)
-        return {one.handed.student: (one.result, one.kept) for one in found}
+        return {one.submission.student: (one.result, one.kept) for one in found}
 
     return grade_class
 

@@ -14,7 +14,7 @@ import pytest
 
 from checker.grading.collect.platforms import CANVAS, METADATA, senders
 from checker.grading.collect.roster import read_roster
-from checker.grading.collect.uploads import Handed, collect, differ_by_number, unlike
+from checker.grading.collect.uploads import Submission, collect, differ_by_number, unlike
 
 ROSTER = (
     "id,name,canvas,email\njd1,Jane Doe,1001,jane@example.org\njr2,José Ruiz,1002,jose@example.org\nax3,Ann Xu,1003,\n"
@@ -55,7 +55,7 @@ def taken(tmp_path):
 
 
 def who(found):
-    return sorted((handed.student, handed.name, handed.late) for handed in found.handed)
+    return sorted((submission.student, submission.name, submission.late) for submission in found.submissions)
 
 
 def test_canvas(export, taken, roster):
@@ -70,7 +70,7 @@ def test_canvas(export, taken, roster):
 def test_a_number_of_one_and_the_name_of_another_are_nobodys(file, export, taken, roster):
     """Catches Canvas' number believed against the name that stands beside it: one student graded for another."""
     found = taken(export(file), roster)
-    assert found.handed == []
+    assert found.submissions == []
     assert "may be" in found.aside[0].reason and "on the roster" in found.aside[0].reason
 
 
@@ -87,7 +87,7 @@ def test_moodle(export, taken, roster):
         export("Jane Doe_5_assignsubmission_file_/dots.ipynb", "José Ruiz_6_assignsubmission_file_/dots.ipynb"), roster
     )
     assert who(found) == [("jd1", "dots.ipynb", False), ("jr2", "dots.ipynb", False)]
-    assert len({handed.file for handed in found.handed}) == 2
+    assert len({submission.file for submission in found.submissions}) == 2
 
 
 def test_gradescope(tmp_path, good, taken, roster):
@@ -152,11 +152,11 @@ def test_a_zip_on_canvas_is_its_students(tmp_path, export, taken, roster, good):
         archive.writestr("doejane_LATE_1001_9002_my_hw.zip", flagless)
         archive.writestr("xuann_1003_9003_dots.ipynb", json.dumps(good))
     found = taken(path, roster)
-    assert [(handed.student, handed.late, handed.upload) for handed in found.handed] == [
+    assert [(submission.student, submission.late, submission.upload) for submission in found.submissions] == [
         ("jd1", True, (9002, 0)),
         ("ax3", False, (9003, 0)),
     ]
-    assert found.aside == [] and "e\u0301te\u0301.ipynb" in found.handed[0].place
+    assert found.aside == [] and "e\u0301te\u0301.ipynb" in found.submissions[0].place
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_one_name_in_two_spellings_of_unicode_is_one_student(export, taken):
 def test_the_later_of_two_uploads_is_graded(export, taken, roster):
     """Catches a notebook that was handed in again graded twice, or the older one graded."""
     found = taken(export("doejane_1001_77_dots.ipynb", "doejane_1001_99_dots-1.ipynb"), roster)
-    assert [handed.place.endswith("dots-1.ipynb") for handed in found.handed] == [True]
+    assert [submission.place.endswith("dots-1.ipynb") for submission in found.submissions] == [True]
     assert "jd1 handed it in again" in found.aside[0].reason
     assert found.aside[0].place.endswith("77_dots.ipynb")
 
@@ -202,7 +202,7 @@ def test_the_later_of_two_uploads_is_graded(export, taken, roster):
 def test_two_of_which_neither_is_known_to_be_later_are_not_chosen_between(export, taken, roster):
     """Catches a silent choice between two versions."""
     found = taken(export("Jane Doe/dots.ipynb", **{"Jane Doe/old/dots.ipynb": "{}"}), roster)
-    assert found.handed == []
+    assert found.submissions == []
     assert len(found.aside) == 2
     assert "which is the later one is not known" in found.aside[0].reason
 
@@ -241,7 +241,7 @@ def janes(tmp_path):
 def test_a_part_of_a_name_is_nobody(place, may_be, export, taken, janes):
     """Catches Ann Smith, who is not on the list, graded as the only Ann who is, and one of two Janes chosen."""
     found = taken(export(place), janes)
-    assert found.handed == []
+    assert found.submissions == []
     assert f"a part of a name only: it may be {may_be} on the roster" in found.aside[0].reason
 
 
@@ -256,7 +256,7 @@ def test_a_number_and_a_name_of_two_people_are_nobody(export, taken, tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("id,name\n5,Ann Xu\n6,Jane Doe\n")
     found = taken(export("Jane Doe_5_assignsubmission_file_/dots.ipynb"), read_roster(path))
-    assert found.handed == [] and "may be 5 or 6 on the roster" in found.aside[0].reason
+    assert found.submissions == [] and "may be 5 or 6 on the roster" in found.aside[0].reason
 
 
 @pytest.mark.parametrize("place", ["dots (1).ipynb", "dots__1_.ipynb", "lab-1.ipynb"])
@@ -264,7 +264,7 @@ def test_a_number_that_counts_something_is_nobody(place, export, taken, tmp_path
     """Catches a second download, or the first lab, graded as the work of number 1 on the list."""
     path = tmp_path / "numbers.csv"
     path.write_text("id,name\n1,Ann Xu\n2,Jane Doe\n")
-    assert taken(export(place), read_roster(path)).handed == []
+    assert taken(export(place), read_roster(path)).submissions == []
 
 
 def of_gradescope(tmp_path, good, people):
@@ -297,7 +297,7 @@ def test_a_number_that_is_a_part_of_the_name_makes_no_version(first, export, tak
     places = [f"doejane_1001_77_{first}", "doejane_1001_78_lab-2.ipynb"]
     other = json.dumps(good | {"metadata": {"course": {"version": "1", "exercises": {"cell-1/1": "other"}}}})
     found = taken(export(places[0], **{places[1]: other}), roster)
-    assert [handed.name for handed in found.handed] == [first, "lab-2.ipynb"] and found.aside == []
+    assert [submission.name for submission in found.submissions] == [first, "lab-2.ipynb"] and found.aside == []
 
 
 def test_what_canvas_numbers_is_in_the_order_of_its_numbers():
@@ -323,7 +323,7 @@ def of_two_students(tmp_path, good):
 def test_the_days_are_those_of_gradescope(tmp_path, good, taken, roster):
     """Catches a student who is late and pays nothing, since the days are not kept."""
     found = taken(of_two_students(tmp_path, good), roster, due=datetime.fromisoformat("2026-03-02T00:00:00+00:00"))
-    assert {handed.student: (handed.late, handed.days_late) for handed in found.handed} == {
+    assert {submission.student: (submission.late, submission.days_late) for submission in found.submissions} == {
         "jd1": (False, 0),
         "ax3": (True, 2),
     }
@@ -332,7 +332,7 @@ def test_the_days_are_those_of_gradescope(tmp_path, good, taken, roster):
 def test_without_a_due_date_nobody_is_late(tmp_path, good, taken, roster):
     """Catches days that are counted from a date that nobody gave."""
     found = taken(of_two_students(tmp_path, good), roster)
-    assert [(handed.late, handed.days_late) for handed in found.handed] == [(False, None), (False, None)]
+    assert [(one.late, one.days_late) for one in found.submissions] == [(False, None), (False, None)]
 
 
 @pytest.mark.parametrize("root", ["", "assignment_9_export/"])
@@ -352,7 +352,7 @@ def remarks(found):
 def test_a_notebook_under_a_wrong_name_is_told_beside_one_that_is_graded(name, export, taken, roster):
     """Catches a second notebook of which nobody hears, since the student has another one."""
     found = taken(export("jd1/poker.ipynb", **{f"jd1/{name}": "{}", "jd1/notes.txt": "x"}), roster)
-    assert [handed.name for handed in found.handed] == ["poker.ipynb"]
+    assert [submission.name for submission in found.submissions] == ["poker.ipynb"]
     told = {PurePath(aside.place.rpartition(":")[2]).name: (aside.student, aside.remark) for aside in found.aside}
     assert told["notes.txt"] == ("", "")
     assert told[name][0] == "jd1" and told[name][1].startswith(f"{name} was not graded: ")
@@ -373,7 +373,7 @@ def test_a_notebook_that_cannot_be_unpacked_is_told_with_the_reason(tmp_path, ta
     path.write_bytes(path.read_bytes().replace(b"the words of Jane", b"the words of Eve!"))
     found = taken(path, roster)
     (aside,) = found.aside
-    assert [handed.student for handed in found.handed] == ["ax3"]
+    assert [submission.student for submission in found.submissions] == ["ax3"]
     assert aside.student == "jd1" and aside.remark == f"dots.ipynb was not graded: {aside.reason}"
     assert aside.place.endswith("jd1/dots.ipynb") and len(aside.reason) > len("None")
 
@@ -383,7 +383,7 @@ def test_a_single_file_that_is_no_notebook_is_set_aside(tmp_path, taken, roster)
     path = tmp_path / "jd1.txt"
     path.write_text("x")
     found = taken(path, roster)
-    assert found.handed == [] and "not a notebook" in found.aside[0].reason and found.aside[0].student == "jd1"
+    assert found.submissions == [] and "not a notebook" in found.aside[0].reason and found.aside[0].student == "jd1"
 
 
 def test_the_pattern_tells_whose_an_unread_file_is(export, taken, roster):
@@ -397,7 +397,7 @@ def test_gradescopes_people_are_told_of_an_unread_file(tmp_path, good, taken, ro
     root = of_two_students(tmp_path, good)
     (root / "submission_1" / "dots.ipynb").rename(root / "submission_1" / "dots.ipynb.json")
     found = taken(root, roster)
-    assert [handed.student for handed in found.handed] == ["ax3"] and remarks(found).keys() == {"jd1"}
+    assert [submission.student for submission in found.submissions] == ["ax3"] and remarks(found).keys() == {"jd1"}
 
 
 def test_a_stranger_is_told_nothing_and_listed(export, taken, roster):
@@ -409,7 +409,7 @@ def test_a_stranger_is_told_nothing_and_listed(export, taken, roster):
 def test_without_a_class_the_only_student_is_told(export, taken):
     """Catches a student who grades alone, and who is not told of what was left out."""
     found = taken(export("dots.ipynb", **{"kl.ipynb.json": "{}"}), only_student="me")
-    assert [handed.student for handed in found.handed] == ["me"]
+    assert [submission.student for submission in found.submissions] == ["me"]
     assert remarks(found)["me"].startswith("kl.ipynb.json was not graded")
 
 
@@ -444,7 +444,7 @@ def test_a_student_with_two_versions_is_told_which_notebook_they_are_of(export, 
 
 def test_files_that_may_be_of_several_notebooks_are_told_with_the_others():
     """Catches a sentence that names the file itself in the place of the others, and a student who is told nothing."""
-    three = [Handed("ann", f"lab-{number}.ipynb", Path("x"), f"place {number}") for number in (1, 2, 3)]
+    three = [Submission("ann", f"lab-{number}.ipynb", Path("x"), f"place {number}") for number in (1, 2, 3)]
     aside = unlike(three[1], "lab.ipynb", three)
     assert (aside.place, aside.student) == ("place 2", "ann")
     assert aside.reason.startswith("This and place 1, place 3 do not say") and "lab.ipynb" in aside.reason
@@ -453,7 +453,7 @@ def test_files_that_may_be_of_several_notebooks_are_told_with_the_others():
 
 def beside(found):
     """The modules that are taken along with each student's notebook."""
-    return {handed.student: [(name, file.read_text()) for name, file in handed.modules] for handed in found.handed}
+    return {one.student: [(name, file.read_text()) for name, file in one.modules] for one in found.submissions}
 
 
 @pytest.mark.parametrize(

@@ -242,12 +242,12 @@ def test_a_scheduler_killed_loses_no_finished_result(later, jobs, address, tmp_p
     with scheduler(address) as program, worker(address, tmp_path):
         with pytest.raises(Unreadable, match="is kept"):
             for one in graded(jobs, folder, lambda work: on_workers(work, address)):
-                first.append(one.handed.student)
+                first.append(one.submission.student)
                 if len(first) == 2:
                     threading.Timer(later, os.kill, (program.pid, signal.SIGKILL)).start()
                     time.sleep(0 if later else 0.2)
     monkeypatch.setattr(scheduling, "_graded", at_once)
-    again = {one.handed.student: one.kept for one in graded(jobs, folder, scheduling.in_this_process)}
+    again = {one.submission.student: one.kept for one in graded(jobs, folder, scheduling.in_this_process)}
     assert sorted(student for student, was_there in again.items() if was_there) == sorted(first)
     assert sorted(again) == STUDENTS
 
@@ -305,6 +305,6 @@ def test_a_grader_killed_loses_no_finished_result(threads, jobs, tmp_path, monke
     again = []
     monkeypatch.setattr(scheduling, "_graded", lambda job: again.append(job.student) or at_once(job))
     done = graded(jobs, Folder(tmp_path / "graded"), scheduling.in_this_process)
-    kept = [one.handed.student for one in done if one.kept]
+    kept = [one.submission.student for one in done if one.kept]
     assert set(first) <= set(kept)
     assert sorted(kept + again) == STUDENTS and again
