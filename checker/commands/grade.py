@@ -124,7 +124,7 @@ def grade_command(
         _tell(damaged, remarks)
         _sum_up(work, results, folder, alike, gradebooks)
         if gradescope is not None:
-            write_beside(gradescope, gradescope_results([one.result for one in results], work.aside))
+            write_beside(gradescope, gradescope_results([one.result for one in results], work.ungraded))
     except (Unreadable, NoIsolation, MarkerError, ValueError) as error:
         # Gradescope shows this file and no terminal, so it must say why nothing was graded.
         complain(str(error))
@@ -189,8 +189,8 @@ def _foretell(work, folder, outlook: str) -> None:
     """Say what a run would grade, for whom, and what it would leave."""
     for submission, job in work.jobs.values():
         print(f"{submission.student}  {job.sheet.name}  {submission.place}")
-    for aside in work.aside:
-        print(f"not graded: {aside.place}. {aside.reason}")
+    for one in work.ungraded:
+        print(f"not graded: {one.place}. {one.reason}")
     for student in work.missing:
         print(f"{student}: {work.absence}")
     print(outlook)
@@ -259,8 +259,8 @@ def _sum_up(work, results, folder, alike: int, gradebooks) -> None:
             f"{_counted(len(ungraded), 'notebook')} not graded, by no fault of the student's, so without a number in the"
             f" table. The first: {ungraded[0]}"
         )
-    if work.aside:
-        print(f"Not graded: {_counted(len(work.aside), 'file')}. {folder.path / 'not-graded.csv'} says why.")
+    if work.ungraded:
+        print(f"Not graded: {_counted(len(work.ungraded), 'file')}. {folder.path / 'not-graded.csv'} says why.")
     if alike:
         print(f"Alike: {_counted(alike, 'pair')} of notebooks. Read {folder.path / 'similar.html'} before you judge.")
     for gradebook in gradebooks:

@@ -20,13 +20,13 @@ def lines_of(this_class: Class, work: Work, results: Iterable[Graded]) -> dict[s
     for student in work.late:
         lines[student].remarks.append("Late.")
     _set_lateness(this_class, lines, work)
-    for aside in work.aside:
-        if not aside.student:
+    for one in work.ungraded:
+        if not one.student:
             continue
-        line = lines.setdefault(aside.student, Line(aside.student))
+        line = lines.setdefault(one.student, Line(one.student))
         line.unread = True
-        if aside.remark not in line.remarks:
-            line.remarks.append(aside.remark)
+        if one.remark not in line.remarks:
+            line.remarks.append(one.remark)
     for student in work.missing:
         lines[student].remarks.append(work.absence)
         lines[student].unread = work.has_unclaimed

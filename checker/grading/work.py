@@ -20,8 +20,8 @@ from checker.grading.classes import Class
 from checker.grading.collect.apart import apart
 from checker.grading.collect.uploads import (
     NOTHING_DONE,
-    Aside,
     Submission,
+    Ungraded,
     collect,
     differ_by_number,
     edition,
@@ -50,7 +50,7 @@ class Work:
     """
 
     jobs: dict[str, tuple[Submission, Job]]
-    aside: list[Aside]
+    ungraded: list[Ungraded]
     missing: list[str]
 
     @property
@@ -66,7 +66,7 @@ class Work:
     @property
     def has_unclaimed(self) -> bool:
         """True where something was handed in of which nobody knows whose it is."""
-        return any(aside.unknown for aside in self.aside)
+        return any(one.unknown for one in self.ungraded)
 
     @property
     def absence(self) -> str:
@@ -88,11 +88,11 @@ def collected(paths: list[Path], this_class: Class) -> Work:
         found = collect(paths, Path(scratch), this_class.roster, rules.pattern, rules.due, this_class.only_student)
         read, unread = _read(found.submissions, this_class)
         counted, not_counted = _counted(read, rules.notebooks)
-    aside = [*found.aside, *unread, *not_counted]
+    ungraded = [*found.ungraded, *unread, *not_counted]
     jobs = {job.digest: (submission, job) for submission, job in counted}
-    known = {submission.student for submission, _ in counted} | {one.student for one in aside}
+    known = {submission.student for submission, _ in counted} | {one.student for one in ungraded}
     missing = [student.id for student in this_class.roster.students if student.id not in known]
-    return Work(jobs, aside, missing)
+    return Work(jobs, ungraded, missing)
 
 
 def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: Callable[[str], None] = print) -> Work:
@@ -127,7 +127,7 @@ def _by_rules(limits: Limits, rules: Rules) -> Limits:
     return limits
 
 
-def _read(several: list[Submission], this_class: Class) -> tuple[list[tuple[Submission, Job]], list[Aside]]:
+def _read(several: list[Submission], this_class: Class) -> tuple[list[tuple[Submission, Job]], list[Ungraded]]:
     """The jobs of the files that are notebooks of this class, each beside its file, and the others with the reason."""
     read = []
     unread = []
@@ -140,7 +140,7 @@ def _read(several: list[Submission], this_class: Class) -> tuple[list[tuple[Subm
             read.append((submission, Job(student, submission.name, text, sheet, this_class.settings, modules)))
         except Unreadable as error:
             remark = f"{submission.name} was not graded: {error}"
-            unread.append(Aside(submission.place, str(error), submission.student, remark))
+            unread.append(Ungraded(submission.place, str(error), submission.student, remark))
     return read, unread
 
 
@@ -152,7 +152,7 @@ def _opened(file: Path) -> tuple[object, str]:
 
 def _counted(
     read: list[tuple[Submission, Job]], assigned: tuple[str, ...]
-) -> tuple[list[tuple[Submission, Job]], list[Aside]]:
+) -> tuple[list[tuple[Submission, Job]], list[Ungraded]]:
     """The job of each student and assigned notebook that counts, and the other files with the reason.
 
     assigned: names of notebooks; none where all are.
@@ -165,16 +165,18 @@ def _counted(
         else:
             together.setdefault((submission.student, job.sheet.name), []).append((submission, job))
     counted = []
-    aside = []
+    ungraded = []
     for (_, notebook), several in together.items():
         latest_one, others = _latest([submission for submission, _ in several], notebook)
         counted += [(submission, job) for submission, job in several if submission is latest_one]
-        aside += others
+        ungraded += others
     served = {submission.student for submission, _ in counted}
-    return counted, aside + [_not_assigned(submission, job.sheet.name, assigned, served) for submission, job in extra]
+    return counted, ungraded + [
+        _not_assigned(submission, job.sheet.name, assigned, served) for submission, job in extra
+    ]
 
 
-def _latest(several: list[Submission], notebook: str) -> tuple[Submission | None, list[Aside]]:
+def _latest(several: list[Submission], notebook: str) -> tuple[Submission | None, list[Ungraded]]:
     """The latest of a student's uploads of a notebook, None where that is not known, and the others with the reason."""
     # lab-1 and lab-2 may be two notebooks. Where their metadata is lost, none is graded rather than the wrong one.
     if len(several) > 1 and differ_by_number(submission.name for submission in several if not edition(submission)):
@@ -183,12 +185,14 @@ def _latest(several: list[Submission], notebook: str) -> tuple[Submission | None
     if last is None:
         return None, [undecided(submission, notebook, several) for submission in several]
     reason = f"{last.student} handed in {notebook} under another name too: {last.place} is graded."
-    return last, [Aside(submission.place, reason) for submission in several if submission is not last]
+    return last, [Ungraded(submission.place, reason) for submission in several if submission is not last]
 
 
-def _not_assigned(submission: Submission, notebook: str, assigned: tuple[str, ...], served: set[str]) -> Aside:
+def _not_assigned(submission: Submission, notebook: str, assigned: tuple[str, ...], served: set[str]) -> Ungraded:
     """A notebook that does not count, which its student hears where nothing else is graded."""
     reason = f"{notebook} is not assigned: class.yml names {', '.join(assigned)}."
     if submission.student in served:
-        return Aside(submission.place, reason)
-    return Aside(submission.place, reason, submission.student, f"{submission.name} was not graded: it is not assigned.")
+        return Ungraded(submission.place, reason)
+    return Ungraded(
+        submission.place, reason, submission.student, f"{submission.name} was not graded: it is not assigned."
+    )

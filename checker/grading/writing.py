@@ -41,7 +41,7 @@ def write_class(
     folder: Folder,
     gradebooks: Iterable[Gradebook] = (),
 ) -> list[str]:
-    """Write pages, feedback, the table and what was set aside; sentences on what the instructor should know.
+    """Write pages, feedback, the table and what was not graded; sentences on what the instructor should know.
 
     Args:
         gradebooks: the platforms' tables that are to be filled as well.
@@ -61,7 +61,8 @@ def write_class(
 def refuse_an_empty_class(work: Work, folder: Folder) -> None:
     """Raises Unreadable where nothing at all was collected, and an earlier run's grades are there."""
     if not work.jobs and (folder.path / TABLE).exists():
-        why = f" The first of what was found is {work.aside[0].place}: {work.aside[0].reason}" if work.aside else ""
+        first = next(iter(work.ungraded), None)
+        why = f" The first of what was found is {first.place}: {first.reason}" if first else ""
         raise Unreadable(
             f"No notebook of anybody was found, so that the grades in {folder.path} stay as they are.{why}"
         )
@@ -71,7 +72,7 @@ def _write_lists(
     this_class: Class, lines: Iterable[Line], work: Work, results: Iterable[Graded], folder: Folder
 ) -> None:
     """Write what was not graded, and who is who where pages go without names."""
-    not_graded = [[aside.place, aside.reason] for aside in work.aside]
+    not_graded = [[one.place, one.reason] for one in work.ungraded]
     not_graded += [[one.submission.place, one.result["ungraded"]] for one in results if one.result["ungraded"]]
     folder.write_table("not-graded.csv", _csv([["file", "reason"], *not_graded]))
     if this_class.rules.anonymous:

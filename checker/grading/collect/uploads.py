@@ -59,7 +59,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Aside:
+class Ungraded:
     """A file that is not graded, and why.
 
     student: who handed it in and has nothing graded in its place; "" where that is not known, or is not so.
@@ -79,7 +79,7 @@ class Collected:
     """All that was found."""
 
     submissions: list[Submission] = field(default_factory=list)
-    aside: list[Aside] = field(default_factory=list)
+    ungraded: list[Ungraded] = field(default_factory=list)
 
 
 def collect(
@@ -106,29 +106,29 @@ def collect(
     found = Collected()
     uploads: dict[tuple[str, str], list[Submission]] = {}
     modules: dict[tuple[str, str], list[Submission]] = {}
-    unread: list[tuple[Aside, Entry | Skipped]] = []
+    unread: list[tuple[Ungraded, Entry | Skipped]] = []
     inventory = take(paths, scratch, owner_key, (MODULE,))
     made = {path: naming(entry.inside for entry in inventory.entries if entry.given == path) for path in paths}
     for skipped in inventory.skipped:
         # Gradescope's own file was read above, and is nobody's submission.
         if str(inside_export(skipped.inside)) != METADATA:
-            unread.append((Aside(one_line(skipped.name), f"It is {skipped.reason}."), skipped))
+            unread.append((Ungraded(one_line(skipped.name), f"It is {skipped.reason}."), skipped))
     for entry in inventory.entries:
         place = one_line(entry.name)
         if entry.error is not None:
             if entry.file == entry.given:
                 raise Unreadable(f"{place}: {entry.error} {NOTHING_DONE}")
-            unread.append((Aside(place, str(entry.error), unknown=not entry.inside.name), entry))
+            unread.append((Ungraded(place, str(entry.error), unknown=not entry.inside.name), entry))
             continue
         is_module = entry.file.suffix == MODULE
         if not is_module and not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
-            unread.append((Aside(place, "It is not a notebook (.ipynb)."), entry))
+            unread.append((Ungraded(place, "It is not a notebook (.ipynb)."), entry))
             continue
         members = set()
         for says in senders(entry.inside, gradescope, made[entry.given]):
             student = only_student or owner_of(entry.inside, says, roster, asks)
             if isinstance(student, Unreadable):
-                found.aside.append(Aside(place, str(student), unknown=True))
+                found.ungraded.append(Ungraded(place, str(student), unknown=True))
             # A group may name a member twice.
             elif student not in members:
                 members.add(student)
@@ -147,11 +147,11 @@ def collect(
     _take_modules_along(modules.values(), found, bool(roster.students or only_student))
     # A student hears of a file that could not be read, unless another one of theirs is graded in its place.
     served = {submission.student for submission in found.submissions}
-    for aside, part in unread:
+    for file, part in unread:
         says, student = _known_sender(part.inside, gradescope, made.get(part.given), roster, asks, only_student)
         if student and (student not in served or NOTEBOOK in part.inside.name.lower()):
-            aside = replace(aside, student=student, remark=f"{one_line(says.file)} was not graded: {aside.reason}")
-        found.aside.append(replace(aside, unknown=aside.unknown or bool(part.inside.name and not student)))
+            file = replace(file, student=student, remark=f"{one_line(says.file)} was not graded: {file.reason}")
+        found.ungraded.append(replace(file, unknown=file.unknown or bool(part.inside.name and not student)))
     return found
 
 
@@ -206,7 +206,7 @@ def _take_modules_along(uploads: Iterable[list[Submission]], found: Collected, o
     modules = Collected()
     for several in uploads:
         _choose(several, modules)
-    found.aside += modules.aside
+    found.ungraded += modules.ungraded
     beside: dict[tuple[str, PurePath], list[tuple[str, Path]]] = {}
     notebooks = {(submission.student, submission.folder) for submission in found.submissions}
     served = {submission.student for submission in found.submissions}
@@ -222,9 +222,9 @@ def _take_modules_along(uploads: Iterable[list[Submission]], found: Collected, o
             taken.append((module.name, module.file))
         elif of_a_class and module.student not in served:
             remark = f"{module.name} was not graded: {reason}"
-            found.aside.append(Aside(module.place, reason, module.student, remark))
+            found.ungraded.append(Ungraded(module.place, reason, module.student, remark))
         else:
-            found.aside.append(Aside(module.place, reason))
+            found.ungraded.append(Ungraded(module.place, reason))
     found.submissions = [
         replace(one, modules=tuple(beside.get((one.student, one.folder), ()))) for one in found.submissions
     ]
@@ -251,21 +251,21 @@ def differ_by_number(names: Iterable[str]) -> bool:
     return len({name for name, _ in found}) < len(found)
 
 
-def unlike(submission: Submission, notebook: str, several: list[Submission]) -> Aside:
+def unlike(submission: Submission, notebook: str, several: list[Submission]) -> Ungraded:
     """One of several uploads that may be one notebook or different ones, set aside with that reason; see `differ_by_number`."""
     others = ", ".join(other.place for other in several if other is not submission)
     lost = "do not say which notebook they are: their metadata was lost"
     reason = f"This and {others} {lost}. Leave the one that is {notebook}, and name others as theirs are called."
     remark = f"{submission.name} was not graded: several files {lost}."
-    return Aside(submission.place, reason, submission.student, remark)
+    return Ungraded(submission.place, reason, submission.student, remark)
 
 
-def undecided(submission: Submission, notebook: str, several: list[Submission]) -> Aside:
+def undecided(submission: Submission, notebook: str, several: list[Submission]) -> Ungraded:
     """One of several uploads of a notebook, none of them known to be the latest, set aside with that reason."""
     others = ", ".join(other.place for other in several if other is not submission)
     twice = "twice, and which is the later one is not known"
     reason = f"{submission.student} handed in {notebook} {twice}: {others}. Leave one."
-    return Aside(submission.place, reason, submission.student, f"{notebook} was handed in {twice}.")
+    return Ungraded(submission.place, reason, submission.student, f"{notebook} was handed in {twice}.")
 
 
 def _choose(several: list[Submission], found: Collected) -> None:
@@ -275,10 +275,10 @@ def _choose(several: list[Submission], found: Collected) -> None:
         found.submissions.append(chosen)
     for submission in several:
         if chosen is None:
-            found.aside.append(undecided(submission, submission.name, several))
+            found.ungraded.append(undecided(submission, submission.name, several))
         elif submission is not chosen:
             reason = f"{submission.student} handed it in again: {chosen.place} is graded."
-            found.aside.append(Aside(submission.place, reason))
+            found.ungraded.append(Ungraded(submission.place, reason))
 
 
 def _days_late(moment: datetime | None, due: datetime | None) -> int | None:

@@ -193,11 +193,11 @@ def test_a_box_that_fails_in_a_dispute_is_nobodys_mistake(grading, monkeypatch):
 
 def test_gradescope_gets_results_and_what_was_set_aside(grading, tmp_path, monkeypatch):
     """Catches a student who is told nothing: Gradescope shows this file and no terminal."""
-    monkeypatch.setattr(gradescope, "results", lambda found, aside: json.dumps([found, [file.place for file in aside]]))
+    monkeypatch.setattr(gradescope, "results", lambda found, files: json.dumps([found, [file.place for file in files]]))
     (tmp_path / "submissions" / "x.pdf").write_text("x")
     grading.run("--gradescope", "results.json")
-    found, aside = json.loads((tmp_path / "results.json").read_text())
-    assert [result["earned"] for result in found] == [1.5, 1.5] and aside == ["submissions/x.pdf"]
+    found, ungraded = json.loads((tmp_path / "results.json").read_text())
+    assert [result["earned"] for result in found] == [1.5, 1.5] and ungraded == ["submissions/x.pdf"]
 
 
 def test_why_nothing_was_graded_is_said_to_gradescope_too(grading, tmp_path):

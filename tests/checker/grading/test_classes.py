@@ -172,8 +172,8 @@ def test_files_that_differ_by_a_number_are_no_versions(worked, graded_as, this_c
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
     work = collected([handed_in], Class(sheets, this_class.settings, known))
     assert {submission.name: job.sheet.name for submission, job in work.jobs.values()} == graded_as
-    assert len(work.aside) == (0 if graded_as else 2)
-    assert all("do not say which notebook they are" in aside.reason for aside in work.aside)
+    assert len(work.ungraded) == (0 if graded_as else 2)
+    assert all("do not say which notebook they are" in one.reason for one in work.ungraded)
 
 
 def test_of_one_edition_the_later_counts_whatever_the_names(this_class, sheet, tmp_path):
@@ -206,7 +206,7 @@ def test_what_is_no_notebook_is_set_aside_before_grading(this_class, submissions
     content = json.loads(place.read_text())
     place.write_text(json.dumps(content | {"cells": ["x", *content["cells"]]}))
     work = collected([place.parent.parent], this_class)
-    assert not work.jobs and "at place 1 of the file is not a cell but str" in work.aside[0].reason
+    assert not work.jobs and "at place 1 of the file is not a cell but str" in work.ungraded[0].reason
 
 
 def test_a_path_that_is_not_there_changes_nothing(this_class, tmp_path):

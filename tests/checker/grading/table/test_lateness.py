@@ -139,7 +139,7 @@ def test_of_several_notebooks_the_latest_says_how_late():
     }
     lines = {student: SimpleNamespace(lateness=None) for student in in_time}
     one_class = Class([], Settings(7, Isolation("none")), rules=Rules(late=LateRule(1, 0.25)))
-    _set_lateness(one_class, lines, Work(jobs, aside=[], missing=[]))
+    _set_lateness(one_class, lines, Work(jobs, ungraded=[], missing=[]))
     assert {student: line.lateness.days for student, line in lines.items()} == {"ann": 3, "bob": 2, "eve": None}
 
 
