@@ -94,7 +94,7 @@ def grade_command(
         folder.prepare()
         this_class = class_of(folder, chosen, student)
         if exercise:
-            require(this_class.sheets, exercise)
+            require(this_class.worked_notebooks, exercise)
         saved, remarks, damaged = _forms(folder, forms)
         gradebooks = read_gradebooks(gradebook, this_class.rules.columns)
         print(f"{folder.path / RULES}: {this_class.rules}")
@@ -188,7 +188,7 @@ def _outlook(work, folder, again, exercise, workers) -> str:
 def _foretell(work, folder, outlook: str) -> None:
     """Say what a run would grade, for whom, and what it would leave."""
     for submission, job in work.jobs.values():
-        print(f"{submission.student}  {job.sheet.name}  {submission.place}")
+        print(f"{submission.student}  {job.notebook}  {submission.place}")
     for one in work.ungraded:
         print(f"not graded: {one.place}. {one.reason}")
     for student in work.missing:
@@ -208,7 +208,7 @@ def _show_disputed(work, folder, students, exercise) -> None:
             text = dispute(job, exercise)
         except BoxFailed as error:
             raise Unreadable(f"{submission.student}: the box failed, by no fault of the function: {error}") from error
-        name = file_name(f"{submission.student} {Path(job.sheet.name).stem} {exercise}")
+        name = file_name(f"{submission.student} {Path(job.notebook).stem} {exercise}")
         place = folder.write(f"{FOLDER}/{name}.txt", text)
         print("\n\n".join(text.split("\n\n")[:SHOWN_PARAGRAPHS]).rstrip())
         print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from checker.grading.box.walls import Isolation
 from checker.grading.collect.roster import Roster, read_roster
 from checker.grading.judge.one_notebook import Settings
-from checker.grading.judge.sheets import Sheet, read_sheets
+from checker.grading.judge.worked_notebooks import WorkedNotebook, read_worked_notebooks
 from checker.grading.table.class_folder import Folder
 from checker.grading.table.lateness import Lateness
 from checker.grading.table.rules import Rules, require_assigned, rules_of
@@ -14,9 +14,9 @@ from checker.grading.table.rules import Rules, require_assigned, rules_of
 
 @dataclass(frozen=True)
 class Class:
-    """A class. sheets: the worked notebooks.    only_student: the one who handed in everything; "" for a class."""
+    """A class. worked_notebooks: those of the course.    only_student: the one who handed in everything; "" for a class."""
 
-    sheets: list[Sheet]
+    worked_notebooks: list[WorkedNotebook]
     settings: Settings
     roster: Roster = Roster()
     rules: Rules = Rules()
@@ -55,7 +55,7 @@ def class_of(folder: Folder, isolation: Isolation, only_student: str = "") -> Cl
         Unreadable: the rules cannot be used, or name a notebook or a class list that there is not.
     """
     rules = rules_of(folder)
-    sheets = read_sheets(rules.worked)
-    require_assigned(rules, sheets)
+    worked_notebooks = read_worked_notebooks(rules.worked)
+    require_assigned(rules, worked_notebooks)
     roster = read_roster(rules.roster) if rules.roster else Roster()
-    return Class(sheets, Settings(rules.seed, isolation, rules.whole), roster, rules, only_student)
+    return Class(worked_notebooks, Settings(rules.seed, isolation, rules.whole), roster, rules, only_student)

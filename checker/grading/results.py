@@ -33,7 +33,7 @@ def waiting(work: Work, folder: Folder, again: Collection[str] = (), exercise: s
     exercise: the one that `regraded` judges anew, which runs no notebook whole.
     """
     if exercise:
-        return sum(exercise_in(job.sheet, exercise) is not None for _, job in work.jobs.values()), JUDGED
+        return sum(exercise_in(job.worked_notebook, exercise) is not None for _, job in work.jobs.values()), JUDGED
     known = {digest: folder.result(digest) for digest in work.jobs}
     new = [job for digest, (one, job) in work.jobs.items() if known[digest] is None or one.student in again]
     took = [result["seconds"] for result in known.values() if result is not None]
@@ -75,7 +75,7 @@ def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> It
         before = earlier.get(_upload_digest(job))
         if before is None:
             new.append(job)
-        elif exercise_in(job.sheet, exercise) is None:
+        elif exercise_in(job.worked_notebook, exercise) is None:
             folder.keep(job.digest, before)
             yield Graded(submission, before, kept=True)
         else:
@@ -90,9 +90,9 @@ def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> It
             result, told = before, f"not judged anew: {result['ungraded']}"
         else:
             if before is not None:
-                result, told = _with_anew(before, result, exercise_in(job.sheet, exercise).key)
+                result, told = _with_anew(before, result, exercise_in(job.worked_notebook, exercise).key)
             _keep(folder, job, result)
-        changed = f"{submission.student}, {job.sheet.name}, {exercise}: {told}" if told else ""
+        changed = f"{submission.student}, {job.notebook}, {exercise}: {told}" if told else ""
         yield Graded(submission, result, changed=changed)
 
 

@@ -30,7 +30,7 @@ from checker.grading.collect.uploads import (
     unlike,
 )
 from checker.grading.judge.one_notebook import Job
-from checker.grading.judge.sheets import sheet_for
+from checker.grading.judge.worked_notebooks import worked_notebook_for
 from checker.grading.judge.worked_run import taken_by
 from checker.grading.table.rules import Rules
 from checker.reading.notebook import Unreadable, parse
@@ -104,15 +104,15 @@ def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: 
         tell: is given a sentence on each that runs.
     """
     rules = this_class.rules
-    measured = {}  # by the sheet's digest
+    measured = {}  # by the worked notebook's digest
     if this_class.settings.whole and None in (rules.seconds, rules.megabytes):
-        sheets = {job.sheet.digest: job.sheet for _, job in work.jobs.values()}.values()
-        measured = taken_by(sheets, this_class.settings, place, threads, tell)
+        worked_notebooks = {job.worked_notebook.digest: job.worked_notebook for _, job in work.jobs.values()}.values()
+        measured = taken_by(worked_notebooks, this_class.settings, place, threads, tell)
     jobs = {}
     for submission, job in work.jobs.values():
         limits = job.limits
-        if job.sheet.digest in measured:
-            limits = measured[job.sheet.digest].limits
+        if job.worked_notebook.digest in measured:
+            limits = measured[job.worked_notebook.digest].limits
         job = replace(job, limits=_by_rules(limits, rules))
         jobs[job.digest] = (submission, job)
     return replace(work, jobs=jobs)
@@ -135,9 +135,9 @@ def _read(several: list[Submission], this_class: Class) -> tuple[list[tuple[Subm
         try:
             metadata, text = apart(_opened, submission.file.absolute())  # the process stands in another folder
             modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in submission.modules)
-            sheet = sheet_for({"metadata": metadata}, submission.name, this_class.sheets)
+            worked = worked_notebook_for({"metadata": metadata}, submission.name, this_class.worked_notebooks)
             student = this_class.shown(submission.student)
-            read.append((submission, Job(student, submission.name, text, sheet, this_class.settings, modules)))
+            read.append((submission, Job(student, submission.name, text, worked, this_class.settings, modules)))
         except Unreadable as error:
             remark = f"{submission.name} was not graded: {error}"
             unread.append(Ungraded(submission.place, str(error), submission.student, remark))
@@ -160,10 +160,10 @@ def _counted(
     together: dict[tuple[str, str], list[tuple[Submission, Job]]] = {}
     extra = []
     for submission, job in read:
-        if assigned and job.sheet.name not in assigned:
+        if assigned and job.notebook not in assigned:
             extra.append((submission, job))
         else:
-            together.setdefault((submission.student, job.sheet.name), []).append((submission, job))
+            together.setdefault((submission.student, job.notebook), []).append((submission, job))
     counted = []
     ungraded = []
     for (_, notebook), several in together.items():
@@ -171,9 +171,7 @@ def _counted(
         counted += [(submission, job) for submission, job in several if submission is latest_one]
         ungraded += others
     served = {submission.student for submission, _ in counted}
-    return counted, ungraded + [
-        _not_assigned(submission, job.sheet.name, assigned, served) for submission, job in extra
-    ]
+    return counted, ungraded + [_not_assigned(submission, job.notebook, assigned, served) for submission, job in extra]
 
 
 def _latest(several: list[Submission], notebook: str) -> tuple[Submission | None, list[Ungraded]]:

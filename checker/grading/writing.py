@@ -83,15 +83,15 @@ def _write_lists(
 def write_similar(this_class: Class, work: Work, folder: Folder, threshold: float = THRESHOLD) -> int:
     """Write the page of similar notebooks, for the instructor alone; how many pairs there are."""
     groups = []
-    for sheet in this_class.sheets:
+    for worked in this_class.worked_notebooks:
         together: dict[str, list[Job]] = {}  # a group hands in once
         for submission, job in work.jobs.values():
-            if job.sheet is sheet:
+            if job.worked_notebook is worked:
                 together.setdefault(submission.place, []).append(job)
         texts = [_text_of(", ".join(job.student for job in jobs), jobs[0]) for jobs in together.values()]
-        known = [text_of("", sheet.handed_out), text_of("", sheet.worked)]
+        known = [text_of("", worked.handed_out), text_of("", worked.content)]
         if texts:
-            groups.append((sheet.name, pairs(texts, known, threshold)))
+            groups.append((worked.name, pairs(texts, known, threshold)))
     folder.write("similar.html", template("similar.html.j2").render(groups=groups, threshold=threshold))
     return sum(len(found) for _, found in groups)
 
@@ -181,7 +181,7 @@ def _submitted(
     this_class: Class, lines: Iterable[Line], work: Work, pages: dict[tuple[str, str], str]
 ) -> Iterator[Submitted]:
     """The graded notebooks with what stands in them. pages: their addresses, by whose they are and by their names."""
-    jobs = {(submission.student, job.sheet.name): job for submission, job in work.jobs.values()}
+    jobs = {(submission.student, job.notebook): job for submission, job in work.jobs.values()}
     for line in lines:
         for notebook, result in line.results.items():
             if result["ungraded"]:
@@ -189,7 +189,7 @@ def _submitted(
             job = jobs[line.student, notebook]
             page = pages[this_class.shown(line.student), notebook]
             form = line.forms.get(notebook)
-            yield Submitted(this_class.shown(line.student), job.sheet, job.text, result, form, page)
+            yield Submitted(this_class.shown(line.student), job.worked_notebook, job.text, result, form, page)
 
 
 def _remove_others(folder: Folder, name: str, written: set[Path]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from checker.grading.box.limits import MEGABYTE, Limits
 from checker.grading.judge.one_notebook import DIGITS, Job, Settings, course, run
-from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.reading.files import write_beside
 
 TIMES_THE_SECONDS = 4  # a machine that grades is busy, one notebook on each core
@@ -50,9 +50,9 @@ class Taken:
 
 
 def taken_by(
-    sheets: Collection[Sheet], settings: Settings, place: Path, threads: int, tell: Callable[[str], None]
+    notebooks: Collection[WorkedNotebook], settings: Settings, place: Path, threads: int, tell: Callable[[str], None]
 ) -> dict[str, Taken]:
-    """Return what worked notebooks take on this machine, by the digests of their sheets, as far as it is known.
+    """Return what worked notebooks take on this machine, by their digests, as far as it is known.
 
     Args:
         place: the file in which it is kept, so that no later run of a class has other limits.
@@ -60,13 +60,13 @@ def taken_by(
         tell: is given a sentence on each notebook that was run now.
     """
     known = _read(place)
-    new = [sheet for sheet in sheets if threads and _key(sheet, settings) not in known]
+    new = [worked for worked in notebooks if threads and _key(worked, settings) not in known]
     with ThreadPoolExecutor(threads or 1) as pool:
-        for sheet, taken in zip(new, pool.map(partial(_taken, settings), new)):
-            known[_key(sheet, settings)] = taken
-            tell(f"{sheet.name}: {taken}.")
+        for worked, taken in zip(new, pool.map(partial(_taken, settings), new)):
+            known[_key(worked, settings)] = taken
+            tell(f"{worked.name}: {taken}.")
             write_beside(place, json.dumps({key: [one.seconds, one.memory] for key, one in known.items()}))
-    return {sheet.digest: known[key] for sheet in sheets if (key := _key(sheet, settings)) in known}
+    return {worked.digest: known[key] for worked in notebooks if (key := _key(worked, settings)) in known}
 
 
 def _read(place: Path) -> dict[str, Taken]:
@@ -77,12 +77,12 @@ def _read(place: Path) -> dict[str, Taken]:
         return {}
 
 
-def _taken(settings: Settings, sheet: Sheet) -> Taken:
+def _taken(settings: Settings, worked: WorkedNotebook) -> Taken:
     """Run a worked notebook as a student's is run."""
     whole = replace(settings, whole=True)
-    done = run(Job("the worked notebook", sheet.name, json.dumps(sheet.worked), sheet, whole, limits=ROOM))
+    done = run(Job("the worked notebook", worked.name, json.dumps(worked.content), worked, whole, limits=ROOM))
     return Taken(None, None) if done.stopped else Taken(done.seconds, done.memory)
 
 
-def _key(sheet: Sheet, settings: Settings) -> str:
-    return hashlib.sha256(f"{sheet.digest} {course()} {settings.isolation.kind}".encode()).hexdigest()[:DIGITS]
+def _key(worked: WorkedNotebook, settings: Settings) -> str:
+    return hashlib.sha256(f"{worked.digest} {course()} {settings.isolation.kind}".encode()).hexdigest()[:DIGITS]

@@ -22,7 +22,7 @@ from checker.grading.table import class_folder, gradescope
 from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
-from tests.checker.grading.table.forty import hand_in, worked
+from tests.checker.grading.table.forty import hand_in, items_of, worked_notebook
 
 RULES = "seed: 7\nseconds: 5\nmegabytes: 7\n"
 
@@ -36,14 +36,14 @@ def grading(monkeypatch, tmp_path):
         it.options = options
         for job in jobs:
             it.jobs.append(job)
-            items = [one_notebook._item(item, it.earned if item.checks else None, "so") for item in job.sheet.items]
+            items = items_of(job, it.earned)
             ungraded = it.ungraded.get(job.student, "")
             stopped = it.stopped.get(job.student, "")
             yield job, one_notebook._result(job, items, stopped=stopped, ungraded=ungraded, transient=bool(ungraded))
 
     monkeypatch.setattr(grade, "_run_jobs", grader)
-    it.sheet = worked(tmp_path / "notebooks")
-    it.hand_in = lambda student: hand_in(tmp_path / "submissions", student, it.sheet, [f"{student} did it."] * 2)
+    it.worked = worked_notebook(tmp_path / "notebooks")
+    it.hand_in = lambda student: hand_in(tmp_path / "submissions", student, it.worked, [f"{student} did it."] * 2)
     it.hand_in("ann")
     it.hand_in("bob")
     it.run = lambda *arguments: checker("grade", "submissions", "--isolation", "none", *arguments, cwd=tmp_path)

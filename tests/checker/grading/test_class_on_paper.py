@@ -20,7 +20,7 @@ from checker.grading.table.rules import Rules
 from checker.grading.work import collected
 from checker.grading.writing import write_class, write_similar
 from checker.points.forms import Form
-from tests.checker.grading.table.forty import class_of, hand_in, worked
+from tests.checker.grading.table.forty import class_of, hand_in, items_of, worked_notebook
 
 SUCCESS = "Question: Success"
 QUESTION = "questions/dots/Question_*Success*.html"
@@ -30,7 +30,7 @@ PAGE = '<main id="results"><!-- neighbours --></main>'
 @pytest.fixture
 def one(tmp_path):
     """A class of two who handed in, and a third who did not."""
-    made = class_of(2, tmp_path, worked(tmp_path / "notebooks"), answers=("It rose.", "It fell."))
+    made = class_of(2, tmp_path, worked_notebook(tmp_path / "notebooks"), answers=("It rose.", "It fell."))
     people = tuple(Student(f"student0{number}", (f"student0{number}", f"{number}@example.org")) for number in (1, 2, 3))
     made.this_class = replace(made.this_class, roster=Roster(people))
     return made
@@ -49,7 +49,7 @@ class Points:
         for job in jobs:
             self.jobs.append(job)
             earned = self.points.get(job.student, 1.0)
-            items = [one_notebook._item(item, earned if item.checks else None, "so") for item in job.sheet.items]
+            items = items_of(job, earned)
             page = self.page.replace("results", f"results of {job.student}")
             ungraded = "a box failed" if job.student in self.ungraded else ""
             yield job, one_notebook._result(job, items, page=page, ungraded=ungraded, transient=bool(ungraded))
@@ -217,7 +217,7 @@ def test_of_one_notebook_the_gradebook_has_its_own_points(one, tmp_path):
 
 def test_the_days_by_gradescope_take_points_off(tmp_path):
     """Catches a due date that marks as late, and by which nobody is late by a day."""
-    made = class_of(1, tmp_path, worked(tmp_path / "notebooks"))
+    made = class_of(1, tmp_path, worked_notebook(tmp_path / "notebooks"))
     (made.submissions / "student01").rename(made.submissions / "submission_1")
     (made.submissions / "submission_metadata.yml").write_text(
         "submission_1:\n  :submitters:\n  - :sid: student01\n  :created_at: 2026-03-03 00:01:00 Z\n"
@@ -248,11 +248,12 @@ def test_a_result_that_passes_is_not_kept_and_others_are(one):
 
 def test_alike_are_compared_notebook_by_notebook(tmp_path):
     """Catches the pairs of one notebook under the name of another, and a page for a notebook that nobody handed in."""
-    sheet = worked(tmp_path / "notebooks")
+    worked = worked_notebook(tmp_path / "notebooks")
     text = " ".join(f"word{number}" for number in range(60))
-    one = class_of(2, tmp_path, sheet, answers=(text,))
-    hand_in(one.submissions, "student03", sheet, ["It rose.", "It did."])
-    one.this_class = replace(one.this_class, sheets=[sheet, replace(sheet, name="poker.ipynb")], roster=Roster())
+    one = class_of(2, tmp_path, worked, answers=(text,))
+    hand_in(one.submissions, "student03", worked, ["It rose.", "It did."])
+    both = [worked, replace(worked, name="poker.ipynb")]
+    one.this_class = replace(one.this_class, worked_notebooks=both, roster=Roster())
     one.folder.prepare()
     work = collected([one.submissions], one.this_class)
     list(graded(work, one.folder, Points()))

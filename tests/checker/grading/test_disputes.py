@@ -20,12 +20,12 @@ from checker.grading.judge.one_notebook import Job, Settings
 from checker.grading.judge.oracle import key
 from checker.grading.judge.oracle.disputed import disputed
 from checker.grading.judge.reference_process import HiddenVerdict
-from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.grading.results import graded, regraded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.table.forty import class_of, worked
+from tests.checker.grading.table.forty import class_of, items_of, worked_notebook
 
 
 def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(monkeypatch, shapes_unchecked):
@@ -108,19 +108,19 @@ def test_the_program_answers_where_it_is_run(monkeypatch, capfd):
 @pytest.mark.slow
 def test_a_students_wrong_function_is_shown_with_the_right_values(isolation, tmp_path):
     """Catches a report on another function than the student's, and one that says nothing of what is right."""
-    sheet = read_sheet(Path("notebooks/dots.ipynb"))
-    content = json.loads(json.dumps(sheet.worked).replace("torch.exp(log_r) - log_r - 1", "torch.exp(log_r) - log_r"))
-    text = dispute(Job("ann", "dots.ipynb", json.dumps(content), sheet, Settings(7, isolation)), "per_token_kl")
+    worked = read_worked_notebook(Path("notebooks/dots.ipynb"))
+    content = json.loads(json.dumps(worked.content).replace("torch.exp(log_r) - log_r - 1", "torch.exp(log_r) - log_r"))
+    text = dispute(Job("ann", "dots.ipynb", json.dumps(content), worked, Settings(7, isolation)), "per_token_kl")
     assert "The -1 is missing" in text and "Case 1\n  logps = [[-1]]" in text
     assert "given  [[1]]" in text and "right  [[0]]" in text
 
 
 def test_an_exercise_that_is_not_there_is_said_with_those_that_are(tmp_path):
     """Catches a slip of the pen for which the whole class is graded anew."""
-    sheet = worked(tmp_path)
-    require([sheet], "kl")
+    worked = worked_notebook(tmp_path)
+    require([worked], "kl")
     with pytest.raises(Unreadable, match="no notebook has a checked exercise of this name. There are kl"):
-        require([sheet], "Success")
+        require([worked], "Success")
 
 
 def test_a_student_without_the_exercise_is_told_so(one, tmp_path):
@@ -134,10 +134,10 @@ def test_a_student_without_the_exercise_is_told_so(one, tmp_path):
 
 def test_an_exercise_whose_checks_have_no_hidden_cases_says_so(tmp_path, monkeypatch):
     """Catches a report that is a heading and nothing else."""
-    sheet = worked(tmp_path)
+    worked = worked_notebook(tmp_path)
     monkeypatch.setattr(disputes, "judge", lambda job, references: {})
     monkeypatch.setattr(disputes, "ReferenceProcess", lambda seed: SimpleNamespace(close=lambda: None))
-    job = Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, Settings(7, Isolation("none")))
+    job = Job("ann", "dots.ipynb", json.dumps(worked.content), worked, Settings(7, Isolation("none")))
     assert dispute(job, "kl").endswith("None of its checks has hidden cases: a person gives its points.\n")
 
 
@@ -158,8 +158,8 @@ sys.stdout.buffer.write(json.dumps(cases, ensure_ascii=False).encode("utf-8"))
 @pytest.fixture
 def told(tmp_path, monkeypatch):
     """The text of a dispute whose checks have these outcomes; a process stands in for each that would import torch."""
-    sheet = worked(tmp_path / "notebooks")
-    item = disputes.exercise_in(sheet, "kl")
+    worked = worked_notebook(tmp_path / "notebooks")
+    item = disputes.exercise_in(worked, "kl")
     program = tmp_path / "python"
     program.write_text(WORDS.format(python=os.path.realpath(sys.executable)))
     program.chmod(0o755)
@@ -184,7 +184,8 @@ def told(tmp_path, monkeypatch):
 
     def tell(outcomes, more=()):
         def judge(job, references):
-            assert json.loads(job.text) == sheet.worked and job.sheet.items == (item,) and job.settings is settings
+            assert json.loads(job.text) == worked.content and job.settings is settings
+            assert job.worked_notebook.items == (item,)
             assert references.cases(["kl"]) == [7, "kl"]
             checks = [*item.checks, *(replace(item.checks[0], name=name) for name in more)]
             return {
@@ -196,7 +197,7 @@ def told(tmp_path, monkeypatch):
         monkeypatch.setattr(disputes, "ReferenceProcess", References)
         before = References.closed
         try:
-            return dispute(Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, settings), "kl")
+            return dispute(Job("ann", "dots.ipynb", json.dumps(worked.content), worked, settings), "kl")
         finally:
             assert References.closed == before + 1
 
@@ -247,13 +248,13 @@ class Anew:
     def __call__(self, jobs):
         for job in jobs:
             self.whole.append(job.settings.whole)
-            items = [one_notebook._item(item, self.points if item.checks else None, "so") for item in job.sheet.items]
+            items = items_of(job, self.points)
             yield job, one_notebook._result(job, items, page=f"page {self.points}", ungraded=self.ungraded)
 
 
 @pytest.fixture
 def one(tmp_path):
-    made = class_of(2, tmp_path, worked(tmp_path / "notebooks"))
+    made = class_of(2, tmp_path, worked_notebook(tmp_path / "notebooks"))
     made.this_class = replace(made.this_class, settings=replace(made.this_class.settings, whole=True))
     made.folder.prepare()
     return made

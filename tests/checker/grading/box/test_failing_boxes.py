@@ -18,9 +18,9 @@ from checker.grading.results import graded
 from checker.grading.table.gradescope import results as for_gradescope
 from checker.grading.work import collected
 from checker.grading.writing import write_class
-from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
 from tests.checker.grading.test_classes import this_class as this_class
+from tests.checker.grading.test_classes import worked as worked
 
 REFUSAL = "bwrap: Can't mkdir /tmp/work: No space left on device"
 
@@ -44,7 +44,7 @@ def run(this_class, folder, tmp_path, monkeypatch, failing):
     monkeypatch.setattr(one_notebook, "judge", lambda job, references: {})
     monkeypatch.setattr(one_notebook, "_references", lambda seed: None)
     monkeypatch.setattr(scheduling, "forget_references", lambda: None)
-    boxed = Class(this_class.sheets, Settings(7, failing[0]), this_class.roster)
+    boxed = Class(this_class.worked_notebooks, Settings(7, failing[0]), this_class.roster)
 
     def grade_class(submitted):
         work = collected([submitted], boxed)

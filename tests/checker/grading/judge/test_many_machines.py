@@ -27,8 +27,8 @@ from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
+from tests.checker.grading.test_classes import worked as worked
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[4]
@@ -54,11 +54,11 @@ def kills_its_worker(job):
 
 
 @pytest.fixture
-def jobs(sheet, submissions, tmp_path):
+def jobs(worked, submissions, tmp_path):
     """The submissions of six students."""
     for student in STUDENTS:
         handed_in = submissions(student)
-    this_class = Class([sheet], Settings(7, Isolation("none")))
+    this_class = Class([worked], Settings(7, Isolation("none")))
     return collected([handed_in], this_class)
 
 
@@ -262,7 +262,7 @@ from checker.grading.work import collected
 from checker.grading.results import graded
 from checker.grading.box.limits import Limits
 from checker.grading.judge.one_notebook import Settings
-from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.grading.table.class_folder import Folder
 from tests.checker.grading.judge.test_many_machines import slowly
 
@@ -271,10 +271,10 @@ def grader(jobs):
 
 
 if __name__ == "__main__":
-    sheet, handed_in, output = map(Path, sys.argv[1:4])
+    worked, handed_in, output = map(Path, sys.argv[1:4])
     threads = int(sys.argv[4])
     scheduling._graded = slowly
-    work = collected([handed_in], Class([read_sheet(sheet)], Settings(7, Isolation("none"))))
+    work = collected([handed_in], Class([read_worked_notebook(worked)], Settings(7, Isolation("none"))))
     folder = Folder(output)
     folder.prepare()
     for one in graded(work, folder, grader):

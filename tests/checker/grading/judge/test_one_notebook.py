@@ -10,7 +10,7 @@ from checker.grading.box.walls import Isolation
 from checker.grading.judge import one_notebook
 from checker.grading.judge.one_notebook import Job, Settings, _graded_item, encodable, failed, points_of
 from checker.grading.judge.reference_process import HiddenVerdict
-from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.points.items import Check, Item
 from checker.reading.notebook import read
 from checker.reading.syntax.statements import definitions
@@ -41,8 +41,8 @@ ABOUT_CODE = {
 @pytest.fixture
 def job(notebook):
     known = definitions(read(notebook("x = 1")))
-    sheet = Sheet("maths.ipynb", (CODE, WRITTEN), {}, known, {"cells": []}, {"cells": []})
-    return Job("ann", "hw.ipynb", "{}", sheet, Settings(7, Isolation("bwrap", "/usr/bin/bwrap")))
+    worked = WorkedNotebook("maths.ipynb", (CODE, WRITTEN), {}, known, {"cells": []}, {"cells": []})
+    return Job("ann", "hw.ipynb", "{}", worked, Settings(7, Isolation("bwrap", "/usr/bin/bwrap")))
 
 
 def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
@@ -53,7 +53,7 @@ def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
         replace(job, name="other.ipynb"),
         replace(job, text="{} "),
         replace(job, modules=(("helpers.py", "x = 1"),)),
-        replace(job, sheet=replace(job.sheet, name="other.ipynb")),
+        replace(job, worked_notebook=replace(job.worked_notebook, name="other.ipynb")),
         replace(job, settings=replace(settings, seed=8)),
         replace(job, settings=replace(settings, whole=False)),
         replace(job, settings=replace(settings, isolation=Isolation("none"))),

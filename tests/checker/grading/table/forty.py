@@ -11,7 +11,7 @@ from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.judge import one_notebook
 from checker.grading.judge.one_notebook import Settings
-from checker.grading.judge.sheets import Sheet, read_sheet
+from checker.grading.judge.worked_notebooks import WorkedNotebook, read_worked_notebook
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
@@ -59,25 +59,30 @@ ANSWERS = (
 )
 
 
-def worked(folder: Path) -> Sheet:
-    """The key of a small notebook: one exercise with a check, two questions that a person judges."""
+def worked_notebook(folder: Path) -> WorkedNotebook:
+    """A small worked notebook: one exercise with a check, two questions that a person judges."""
     folder.mkdir(parents=True, exist_ok=True)
     cells = [code(STEP) | {"id": "cell-05"}, markdown(ANALYSIS) | {"id": "cell-08"}]
     path = folder / "dots.ipynb"
     path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
-    return read_sheet(path)
+    return read_worked_notebook(path)
 
 
-def hand_in(folder: Path, student: str, sheet: Sheet, answers: list[str]) -> None:
+def hand_in(folder: Path, student: str, worked: WorkedNotebook, answers: list[str]) -> None:
     """Put the notebook of a student, with these answers, where it is handed in."""
-    content = json.loads(json.dumps(sheet.handed_out))
+    content = json.loads(json.dumps(worked.handed_out))
     left = iter(answers)
     for cell in content["cells"]:
         pieces = "".join(cell["source"]).split(BLANK_ANSWER)
         cell["source"] = "".join(piece + next(left) for piece in pieces[:-1]) + pieces[-1]
-    place = folder / student / sheet.name
+    place = folder / student / worked.name
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(content))
+
+
+def items_of(job, earned, verdict="so"):
+    """The exercises of a job's notebook as if each with a check had earned this; the others wait for a person."""
+    return [one_notebook._item(item, earned if item.checks else None, verdict) for item in job.worked_notebook.items]
 
 
 def not_run(jobs, pages=3):
@@ -91,11 +96,11 @@ def not_run(jobs, pages=3):
             one_notebook._item(item, chance.choice([0.0, item.points / 2, item.points]), "right.")
             if item.checks
             else one_notebook._item(item, None, "graded by the instructor")
-            for item in job.sheet.items
+            for item in job.worked_notebook.items
         ]
-        by_hand = [item for item in job.sheet.items if not item.checks and item.points]
+        by_hand = [item for item in job.worked_notebook.items if not item.checks and item.points]
         with tempfile.TemporaryDirectory() as folder:
-            given = (job.student, job.sheet.name, job.text, by_hand, (one_notebook.NOT_RUN,), Path(folder))
+            given = (job.student, job.notebook, job.text, by_hand, (one_notebook.NOT_RUN,), Path(folder))
             page = one_notebook._page(*given)[1] if number < pages else ""
         yield job, one_notebook._result(job, items, page=page)
 
@@ -117,13 +122,13 @@ class Forty:
         return write_class(self.this_class, work, results, self.folder.forms(), self.folder, gradebooks)
 
 
-def class_of(number: int, folder: Path, sheet: Sheet, answers=ANSWERS) -> Forty:
+def class_of(number: int, folder: Path, worked: WorkedNotebook, answers=ANSWERS) -> Forty:
     """A class of so many students, all of whom handed in, with these answers in turn."""
     names = [f"student{place:02d}" for place in range(1, number + 1)]
-    questions = sum(item.written for item in sheet.items)
+    questions = sum(item.written for item in worked.items)
     for place, name in enumerate(names):
         own = [answers[(place + question) % len(answers)] for question in range(questions)]
-        hand_in(folder / "submissions", name, sheet, own)
+        hand_in(folder / "submissions", name, worked, own)
     roster = Roster(tuple(Student(name, (name,)) for name in names))
     settings = Settings(7, Isolation("none"), whole=False)
-    return Forty(Folder(folder / "graded"), Class([sheet], settings, roster), folder / "submissions")
+    return Forty(Folder(folder / "graded"), Class([worked], settings, roster), folder / "submissions")

@@ -9,7 +9,7 @@ from checker.grading.judge.oracle.partial_credit import NO_NAME, NOT_FILLED_IN
 from checker.grading.table.class_statistics import MOST_SHOWN, page, statistics_of
 from checker.grading.table.students import Line
 from checker.points.forms import Form
-from tests.checker.grading.table.forty import class_of, worked
+from tests.checker.grading.table.forty import class_of, worked_notebook
 
 MISSING = "The -1 is missing: with equal log-probabilities your penalty is 1, and it should be 0."
 WRONG = [MISSING]
@@ -98,7 +98,7 @@ def test_findings_are_counted_once_a_student():
 
 def test_the_page_has_pictures_and_no_name(tmp_path):
     """Catches a page with names on it that is shown in a lecture, and a bar that is longer than the class."""
-    one = class_of(7, tmp_path, worked(tmp_path / "notebooks"))
+    one = class_of(7, tmp_path, worked_notebook(tmp_path / "notebooks"))
     one.write(grader=all_wrong)
     text = (one.folder.path / "statistics.html").read_text()
     assert "student0" not in text and "&lt;b&gt;bold" in text and "<b>bold" not in text
@@ -120,6 +120,6 @@ def all_wrong(jobs):
     for job in jobs:
         items = [
             one_notebook._item(item, 0.0 if item.checks else None, "") | {"mistakes": ["<b>bold mistake</b>"]}
-            for item in job.sheet.items
+            for item in job.worked_notebook.items
         ]
         yield job, one_notebook._result(job, items)

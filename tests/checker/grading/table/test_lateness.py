@@ -18,7 +18,7 @@ from checker.grading.table.lateness import Lateness, LateRule, late_rule
 from checker.grading.table.rules import Rules
 from checker.grading.work import Work
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.table.forty import class_of, worked
+from tests.checker.grading.table.forty import class_of, items_of, worked_notebook
 
 DUE = datetime(2026, 11, 20, 23, 59, 59, tzinfo=UTC)
 
@@ -98,7 +98,7 @@ def rows_of(one):
 @pytest.fixture
 def one(tmp_path):
     """A class of three: the first has two late days, the second five and an extension of as many."""
-    made = class_of(3, tmp_path, worked(tmp_path / "notebooks"))
+    made = class_of(3, tmp_path, worked_notebook(tmp_path / "notebooks"))
     students = (
         Student("student01", ("student01",), None, 2),
         Student("student02", ("student02",), 5, 5),
@@ -125,8 +125,7 @@ def with_two_points(jobs):
     from checker.grading.judge import one_notebook
 
     for job in jobs:
-        items = [one_notebook._item(item, 2.0 if item.checks else None, "right.") for item in job.sheet.items]
-        yield job, one_notebook._result(job, items)
+        yield job, one_notebook._result(job, items_of(job, 2.0, "right."))
 
 
 def test_of_several_notebooks_the_latest_says_how_late():
