@@ -74,7 +74,7 @@ def grade_command(
     from checker.grading.table.gradescope import results as gradescope_results
     from checker.grading.table.scratch import scratch_in
     from checker.grading.undo import come_to_its_end, keep_aside
-    from checker.grading.work import bounded, collected
+    from checker.grading.work import collected, with_limits
     from checker.grading.writing import refuse_an_empty_class, write_class, write_similar
     from checker.reading.files import write_beside
     from checker.reading.markers import MarkerError
@@ -103,7 +103,7 @@ def grade_command(
         with scratch_in(folder.path):
             work = collected(submissions, this_class)
             _require_students(again, work)
-            work = bounded(work, this_class, folder.path / WORKED, 0 if dry_run or disputing else threads)
+            work = with_limits(work, this_class, folder.path / WORKED, 0 if dry_run or disputing else threads)
             outlook = _outlook(work, folder, again, exercise, threads)
             if dry_run:
                 _foretell(work, folder, outlook)

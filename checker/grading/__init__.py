@@ -4,7 +4,7 @@
 
     this_class = class_of(folder, isolation)         # class.yml: the rules, worked notebooks, class list     classes.py
     work = collected(paths, this_class)              # a job for each notebook; other files *aside*           work.py
-    work = bounded(work, this_class, file)           # limits of time and memory for each job                 work.py
+    work = with_limits(work, this_class, file)       # limits of time and memory for each job                 work.py
     results = list(graded(work, folder, run_jobs))   # for each job its points, findings and page             results.py
     write_class(this_class, work, results, ...)      # table, pages, feedback, gradebooks                     writing.py
 
@@ -19,7 +19,7 @@
 For one student it may go like this. Ann hands in dots.ipynb twice and a day late; `loss` is worth 2 points, a question 3:
 
     collected      a job for the later of the two files; the other is set aside
-    bounded        240 s and 3,000 MB: the worked notebook took 60 s and 1,500 MB on this machine
+    with_limits    240 s and 3,000 MB: the worked notebook took 60 s and 1,500 MB on this machine
     graded         `loss` gets 3/4 of its hidden cases right: 1.5 of 2 points; the question waits for the instructor
     write_class    ann: 1.5 points, a question open, 1 day late
 

@@ -41,7 +41,7 @@ class Class:
         free = known.free_days if known is not None and known.free_days is not None else rule.free
         return Lateness(rule, days, free)
 
-    def shown(self, student: str) -> str:
+    def pseudonym_of(self, student: str) -> str:
         """The name under which a student's pages go."""
         if not self.rules.anonymous:
             return student

@@ -6,12 +6,12 @@ from dataclasses import replace
 from checker.grading.classes import Class
 from checker.grading.results import Graded
 from checker.grading.table.students import Line, add_forms
-from checker.grading.work import Work
+from checker.grading.work import ClassWork
 from checker.points.forms import Form
 from checker.points.totals import refused
 
 
-def lines_of(this_class: Class, work: Work, results: Iterable[Graded]) -> dict[str, Line]:
+def lines_of(this_class: Class, work: ClassWork, results: Iterable[Graded]) -> dict[str, Line]:
     """The lines of all students: those of the roster first, then whoever else handed something in."""
     lines = {student.id: Line(student.id) for student in this_class.roster.students}
     for one in results:
@@ -33,7 +33,7 @@ def lines_of(this_class: Class, work: Work, results: Iterable[Graded]) -> dict[s
     return lines
 
 
-def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None:
+def _set_lateness(this_class: Class, lines: dict[str, Line], work: ClassWork) -> None:
     """Set each student's lateness, by the latest of the student's notebooks."""
     days: dict[str, int] = {}
     for submission, _ in work.jobs.values():
@@ -46,7 +46,7 @@ def _set_lateness(this_class: Class, lines: dict[str, Line], work: Work) -> None
 def give(this_class: Class, lines: dict[str, Line], forms: Iterable[Form]) -> list[str]:
     """Give the students the points of forms; sentences on those that are nobody's, and on points that cannot be."""
     # A form carries the name that its page showed, which need not be the student's.
-    by_shown = {this_class.shown(student): student for student in lines}
+    by_shown = {this_class.pseudonym_of(student): student for student in lines}
     owned = [replace(form, student=by_shown.get(form.student, form.student)) for form in forms]
     strangers = add_forms(lines.values(), owned)
     said = [f"{form.path}: {form.student or 'nobody'} is not in this class. It was not counted." for form in strangers]

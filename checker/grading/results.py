@@ -9,7 +9,7 @@ from checker.grading.collect.uploads import Submission
 from checker.grading.disputes import exercise_in
 from checker.grading.judge.one_notebook import DIGITS, Job, points_of
 from checker.grading.table.class_folder import Folder
-from checker.grading.work import Work
+from checker.grading.work import ClassWork
 from checker.points.totals import shown
 
 USUAL = 60.0  # seconds in which a notebook runs, where none was graded yet
@@ -27,7 +27,7 @@ class Graded:
     changed: str = ""
 
 
-def waiting(work: Work, folder: Folder, again: Collection[str] = (), exercise: str = "") -> tuple[int, float]:
+def waiting(work: ClassWork, folder: Folder, again: Collection[str] = (), exercise: str = "") -> tuple[int, float]:
     """The number of notebooks that a run grades, and about how many seconds one of them takes.
 
     exercise: the one that `regraded` judges anew, which runs no notebook whole.
@@ -42,7 +42,7 @@ def waiting(work: Work, folder: Folder, again: Collection[str] = (), exercise: s
     return len(new), JUDGED + (seconds if runs_whole else 0)
 
 
-def graded(work: Work, folder: Folder, run_jobs: RunJobs, again: Collection[str] = ()) -> Iterator[Graded]:
+def graded(work: ClassWork, folder: Folder, run_jobs: RunJobs, again: Collection[str] = ()) -> Iterator[Graded]:
     """The result of every notebook: of an earlier run where the digest is the same, else graded now, and kept at once.
 
     Args:
@@ -62,7 +62,7 @@ def graded(work: Work, folder: Folder, run_jobs: RunJobs, again: Collection[str]
         yield Graded(submission, result)
 
 
-def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> Iterator[Graded]:
+def regraded(work: ClassWork, folder: Folder, run_jobs: RunJobs, exercise: str) -> Iterator[Graded]:
     """Every notebook's result of an earlier run, with one exercise judged anew; in full where there was no earlier one.
 
     After a check was mended nothing else of the class changes, although the course is another one now. Where a box

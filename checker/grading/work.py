@@ -43,7 +43,7 @@ PERHAPS_ABSENT = (
 
 
 @dataclass(frozen=True)
-class Work:
+class ClassWork:
     """The work of grading a class: jobs, each beside the file it was made of, and the files that were set aside.
 
     jobs: by their digests.    missing: those of the roster of whom nothing is known to be there.
@@ -74,7 +74,7 @@ class Work:
         return PERHAPS_ABSENT if self.has_unclaimed else ABSENT
 
 
-def collected(paths: list[Path], this_class: Class) -> Work:
+def collected(paths: list[Path], this_class: Class) -> ClassWork:
     """The work that was handed in: one job for each student and notebook.
 
     Raises:
@@ -92,10 +92,12 @@ def collected(paths: list[Path], this_class: Class) -> Work:
     jobs = {job.digest: (submission, job) for submission, job in counted}
     known = {submission.student for submission, _ in counted} | {one.student for one in ungraded}
     missing = [student.id for student in this_class.roster.students if student.id not in known]
-    return Work(jobs, ungraded, missing)
+    return ClassWork(jobs, ungraded, missing)
 
 
-def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: Callable[[str], None] = print) -> Work:
+def with_limits(
+    work: ClassWork, this_class: Class, place: Path, threads: int = 0, tell: Callable[[str], None] = print
+) -> ClassWork:
     """The same work with limits on time and memory: from class.yml, else a multiple of what the worked notebook takes.
 
     Args:
@@ -136,7 +138,7 @@ def _read(several: list[Submission], this_class: Class) -> tuple[list[tuple[Subm
             metadata, text = apart(_opened, submission.file.absolute())  # the process stands in another folder
             modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in submission.modules)
             worked = worked_notebook_for({"metadata": metadata}, submission.name, this_class.worked_notebooks)
-            student = this_class.shown(submission.student)
+            student = this_class.pseudonym_of(submission.student)
             read.append((submission, Job(student, submission.name, text, worked, this_class.settings, modules)))
         except Unreadable as error:
             remark = f"{submission.name} was not graded: {error}"

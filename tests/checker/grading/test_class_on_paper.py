@@ -128,10 +128,10 @@ def test_names_are_listed_beside_those_of_the_pages(one):
     grader = Points()
     one.write(grader=grader)
     names = {row["shown as"]: row["student"] for row in table(one, "names.csv")}
-    assert names == {one.this_class.shown(f"student0{number}"): f"student0{number}" for number in (1, 2, 3)}
+    assert names == {one.this_class.pseudonym_of(f"student0{number}"): f"student0{number}" for number in (1, 2, 3)}
     assert {job.student for job in grader.jobs} == {
-        one.this_class.shown("student01"),
-        one.this_class.shown("student02"),
+        one.this_class.pseudonym_of("student01"),
+        one.this_class.pseudonym_of("student02"),
     }
     (page,) = pages(one, QUESTION).values()
     shown = re.findall(r'data-student="(.*?)".*?<a href="../../(.*?)#', page, re.DOTALL)

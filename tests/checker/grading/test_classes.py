@@ -341,7 +341,7 @@ def test_too_many_points_on_a_form_are_said(this_class, folder, submissions, tmp
 
 def test_anonymous_pages_carry_no_name_and_their_forms_find_home(nameless, folder, submissions, tmp_path):
     """Catches a name in a file's name or on a page that goes without, and points of such a form that reach nobody."""
-    shown = nameless.shown("ann")
+    shown = nameless.pseudonym_of("ann")
     form = Form(shown, "maths.ipynb", {"Evaluation": 4.0}, "", 0.0, tmp_path / "a.grades.json")
     run(nameless, folder, submissions("ann"), tmp_path, Grader(), [form])
     pages = [*folder.path.glob("pages/**/*"), *folder.path.glob("feedback/**/*")]
@@ -357,7 +357,7 @@ def test_without_names_pages_stand_in_an_order_that_tells_none(nameless, folder,
     students = ("ann", "bob", "cy")
     run(nameless, folder, submissions(*students), tmp_path, Grader())
     listed = re.findall(r"student-[0-9a-f]{8}", (folder.path / "pages" / "index.html").read_text())
-    shown = [nameless.shown(student) for student in students]
+    shown = [nameless.pseudonym_of(student) for student in students]
     assert list(dict.fromkeys(listed)) == sorted(shown) != shown
 
 
@@ -425,8 +425,8 @@ def test_two_right_answers_like_the_worked_one_are_no_copies(this_class, folder,
 def test_a_pseudonym_is_of_this_class_alone(nameless):
     """Catches a name that whoever has a list of names can compute, and that follows a student from class to class."""
     other = replace(nameless, settings=replace(nameless.settings, seed=8))
-    assert nameless.shown("ann") == replace(nameless).shown("ann") != other.shown("ann")
-    assert nameless.shown("ann") != nameless.shown("bob") and "ann" not in nameless.shown("ann")
+    assert nameless.pseudonym_of("ann") == replace(nameless).pseudonym_of("ann") != other.pseudonym_of("ann")
+    assert nameless.pseudonym_of("ann") != nameless.pseudonym_of("bob") and "ann" not in nameless.pseudonym_of("ann")
 
 
 def test_what_is_not_assigned_does_not_count(this_class, folder, submissions, tmp_path):

@@ -13,7 +13,7 @@ from checker.grading.judge.one_notebook import Job, Settings
 from checker.grading.judge.whole_notebook import Executed
 from checker.grading.judge.worked_run import Taken, taken_by
 from checker.grading.table.rules import Rules
-from checker.grading.work import Work, bounded
+from checker.grading.work import ClassWork, with_limits
 from tests.checker.grading.table.forty import worked_notebook
 
 SETTINGS = Settings(7, Isolation("none"), whole=False)
@@ -80,7 +80,7 @@ def test_what_the_rules_say_goes_before(seconds, megabytes, limits, worked, plac
     job = Job("ann", "dots.ipynb", "{}", worked, SETTINGS)
     whole = replace(SETTINGS, whole=True)
     this_class = Class([worked], whole, rules=Rules(seconds=seconds, megabytes=megabytes))
-    work = bounded(Work({job.digest: (None, job)}, [], []), this_class, place, 1)
+    work = with_limits(ClassWork({job.digest: (None, job)}, [], []), this_class, place, 1)
     ((digest, (_, within)),) = work.jobs.items()
     assert within.limits == limits and digest == within.digest != job.digest
     assert len(ran) == (0 if megabytes else 1)

@@ -16,7 +16,7 @@ from checker.grading.judge.one_notebook import Settings
 from checker.grading.lines import _set_lateness
 from checker.grading.table.lateness import Lateness, LateRule, late_rule
 from checker.grading.table.rules import Rules
-from checker.grading.work import Work
+from checker.grading.work import ClassWork
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.table.forty import class_of, items_of, worked_notebook
 
@@ -138,7 +138,7 @@ def test_of_several_notebooks_the_latest_says_how_late():
     }
     lines = {student: SimpleNamespace(lateness=None) for student in in_time}
     one_class = Class([], Settings(7, Isolation("none")), rules=Rules(late=LateRule(1, 0.25)))
-    _set_lateness(one_class, lines, Work(jobs, ungraded=[], missing=[]))
+    _set_lateness(one_class, lines, ClassWork(jobs, ungraded=[], missing=[]))
     assert {student: line.lateness.days for student, line in lines.items()} == {"ann": 3, "bob": 2, "eve": None}
 
 
