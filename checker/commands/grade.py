@@ -74,7 +74,7 @@ def grade_command(
     from checker.grading.table.gradescope import results as gradescope_results
     from checker.grading.table.scratch import scratch_in
     from checker.grading.undo import come_to_its_end, keep_aside
-    from checker.grading.work import collected, with_limits
+    from checker.grading.work import collected, measure_limits, with_limits
     from checker.grading.writing import refuse_an_empty_class, write_class, write_similar
     from checker.reading.files import write_beside
     from checker.reading.markers import MarkerError
@@ -103,7 +103,9 @@ def grade_command(
         with scratch_in(folder.path):
             work = collected(submissions, this_class)
             _require_students(again, work)
-            work = with_limits(work, this_class, folder.path / WORKED, 0 if dry_run or disputing else threads)
+            if not (dry_run or disputing):
+                measure_limits(work, this_class, folder.path / WORKED, threads)
+            work = with_limits(work, this_class, folder.path / WORKED)
             outlook = _outlook(work, folder, again, exercise, threads)
             if dry_run:
                 _foretell(work, folder, outlook)
@@ -187,7 +189,7 @@ def _outlook(work, folder, again, exercise, workers) -> str:
 
 def _foretell(work, folder, outlook: str) -> None:
     """Say what a run would grade, for whom, and what it would leave."""
-    for submission, job in work.jobs.values():
+    for submission, job in work.jobs:
         print(f"{submission.student}  {job.notebook}  {submission.place}")
     for one in work.ungraded:
         print(f"not graded: {one.place}. {one.reason}")
@@ -203,7 +205,7 @@ def _show_disputed(work, folder, students, exercise) -> None:
     from checker.grading.disputes import FOLDER, dispute, of_students
     from checker.grading.table.class_folder import file_name
 
-    for submission, job in of_students(work.jobs.values(), students, exercise):
+    for submission, job in of_students(work.jobs, students, exercise):
         try:
             text = dispute(job, exercise)
         except BoxFailed as error:
@@ -229,13 +231,14 @@ def _forms(folder, place: Path | None) -> tuple[list, list[str], list[str]]:
 
 
 def _told_as_they_come(coming, count: int) -> list:
-    """All results. A line for each that is graded now, which happens here, one after another."""
+    """All results, by student and notebook. A line for each that is graded now, which happens here, one after another."""
     results = []
     for one in coming:
         results.append(one)
         if not one.kept:
             print(f"{len(results):4d}/{count}  {one.submission.student}  {one.result['notebook']}  {_told(one.result)}")
-    return results
+    # What an earlier run kept comes first. So that nothing depends on that, they are put in order.
+    return sorted(results, key=lambda one: (one.submission.student, one.result["notebook"]))
 
 
 def _tell(damaged: list[str], remarks: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""A class: its rules, the keys of its notebooks, who is in it, and how what was handed in is run."""
+"""A class: its rules, its worked notebooks, who is in it, and how what was handed in is run."""
 
 import hashlib
 from dataclasses import dataclass
@@ -8,13 +8,16 @@ from checker.grading.collect.roster import Roster, read_roster
 from checker.grading.judge.one_notebook import Settings
 from checker.grading.judge.worked_notebooks import WorkedNotebook, read_worked_notebooks
 from checker.grading.table.class_folder import Folder
-from checker.grading.table.lateness import Lateness
 from checker.grading.table.rules import Rules, require_assigned, rules_of
 
 
 @dataclass(frozen=True)
 class Class:
-    """A class. worked_notebooks: those of the course.    only_student: the one who handed in everything; "" for a class."""
+    """A class, by the rules in its folder.
+
+    worked_notebooks: the course's own, by which those of the students are graded.
+    only_student: the one student whose files all of them are; "" where it has to be found out whose each file is.
+    """
 
     worked_notebooks: list[WorkedNotebook]
     settings: Settings
@@ -22,27 +25,16 @@ class Class:
     rules: Rules = Rules()
     only_student: str = ""
 
-    def lateness(self, student: str, days: int | None, late: bool) -> Lateness | None:
-        """The late days of a student, and the rule; None without a rule. What the roster says goes before the platform.
-
-        days: as the platform counts them; None where it does not count.    late: the platform says "late".
-
-        With 1 free day by the rule: the platform counts 3 days, so 1 of 3 is free; where the roster says 0 days for this
-        student, it is 0; where the platform says "late" and no number, `days` stays None: how late is not known.
-        """
-        rule = self.rules.late
-        if rule is None:
-            return None
-        known = {one.id: one for one in self.roster.students}.get(student)
-        if known is not None and known.days_late is not None:
-            days = known.days_late
-        if days is None and not late:
-            days = 0
-        free = known.free_days if known is not None and known.free_days is not None else rule.free
-        return Lateness(rule, days, free)
+    @property
+    def needs_measuring(self) -> bool:
+        """True where notebooks run whole, and class.yml leaves a limit to what the worked notebook takes."""
+        return self.settings.whole and None in (self.rules.seconds, self.rules.megabytes)
 
     def pseudonym_of(self, student: str) -> str:
-        """The name under which a student's pages go."""
+        """The name on a student's pages; in an anonymous class a hash, which tells nothing without the seed of the class.
+
+        Two students with the same hash would share their pages. Among 300 students that has a chance of 1 in 96,000.
+        """
         if not self.rules.anonymous:
             return student
         return "student-" + hashlib.sha256(f"{self.settings.seed} {student}".encode()).hexdigest()[:8]

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from checker.grading.box.walls import ROOT
-from checker.grading.collect.uploads import Submission
 from checker.grading.judge.one_notebook import Job, judge
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
 from checker.grading.judge.worked_notebooks import WorkedNotebook
+from checker.grading.work import Jobs
 from checker.points.items import Check, Item
 from checker.reading.notebook import Unreadable
 from checker.reading.text import printable
@@ -55,9 +55,7 @@ def require(worked_notebooks: Iterable[WorkedNotebook], name: str) -> None:
         )
 
 
-def of_students(
-    jobs: Iterable[tuple[Submission, Job]], students: Collection[str], name: str
-) -> list[tuple[Submission, Job]]:
+def of_students(jobs: Jobs, students: Collection[str], name: str) -> Jobs:
     """The notebooks of some students that have an exercise.
 
     Raises:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from checker.grading.classes import Class
 from checker.grading.results import Graded
+from checker.grading.table.lateness import lateness_of
 from checker.grading.table.students import Line, add_forms
 from checker.grading.work import ClassWork
 from checker.points.forms import Form
@@ -19,7 +20,10 @@ def lines_of(this_class: Class, work: ClassWork, results: Iterable[Graded]) -> d
         line.results[one.result["notebook"]] = one.result
     for student in work.late:
         lines[student].remarks.append("Late.")
-    _set_lateness(this_class, lines, work)
+    days = days_late(work)
+    for student, line in lines.items():
+        late = student in work.late
+        line.lateness = lateness_of(student, days.get(student), late, this_class.rules.late, this_class.roster)
     for one in work.ungraded:
         if not one.student:
             continue
@@ -33,14 +37,13 @@ def lines_of(this_class: Class, work: ClassWork, results: Iterable[Graded]) -> d
     return lines
 
 
-def _set_lateness(this_class: Class, lines: dict[str, Line], work: ClassWork) -> None:
-    """Set each student's lateness, by the latest of the student's notebooks."""
+def days_late(work: ClassWork) -> dict[str, int]:
+    """The late days of each student by the platform, where it counts them: those of the latest of several notebooks."""
     days: dict[str, int] = {}
-    for submission, _ in work.jobs.values():
+    for submission, _ in work.jobs:
         if submission.days_late is not None:
             days[submission.student] = max(submission.days_late, days.get(submission.student, 0))
-    for student, line in lines.items():
-        line.lateness = this_class.lateness(student, days.get(student), student in work.late)
+    return days
 
 
 def give(this_class: Class, lines: dict[str, Line], forms: Iterable[Form]) -> list[str]:

@@ -85,7 +85,7 @@ def write_similar(this_class: Class, work: ClassWork, folder: Folder, threshold:
     groups = []
     for worked in this_class.worked_notebooks:
         together: dict[str, list[Job]] = {}  # a group hands in once
-        for submission, job in work.jobs.values():
+        for submission, job in work.jobs:
             if job.worked_notebook is worked:
                 together.setdefault(submission.place, []).append(job)
         texts = [_text_of(", ".join(job.student for job in jobs), jobs[0]) for jobs in together.values()]
@@ -132,7 +132,7 @@ def _write_feedback(
     this_class: Class, lines: Iterable[Line], work: ClassWork, folder: Folder, corrections: Corrections
 ) -> None:
     """Write a page for each student, and a zip of them as a platform takes it back. corrections: by student."""
-    places = {submission.student: submission.back for submission, _ in work.jobs.values() if submission.back}
+    places = {submission.student: submission.back for submission, _ in work.jobs if submission.back}
     packed = io.BytesIO()
     written = set()
     for line in lines:
@@ -177,7 +177,7 @@ def _submitted(
     this_class: Class, lines: Iterable[Line], work: ClassWork, pages: dict[tuple[str, str], str]
 ) -> Iterator[Submitted]:
     """The graded notebooks with what stands in them. pages: their addresses, by whose they are and by their names."""
-    jobs = {(submission.student, job.notebook): job for submission, job in work.jobs.values()}
+    jobs = {(submission.student, job.notebook): job for submission, job in work.jobs}
     for line in lines:
         for notebook, result in line.results.items():
             if result["ungraded"]:

@@ -39,7 +39,7 @@ NUMBERED = re.compile(r"(?P<name>.*?)[-_ ]?(?P<number>\d+)", re.DOTALL)
 class Submission:
     """A file that a student handed in: a notebook, or a module of the student's own.
 
-    name: of the file as it was handed in.   place: where it lay, for people.
+    name: of the file as it was handed in.   place: where it lay, for people.   file: None once it was read.
     upload: what orders several uploads, later ones larger; () where the platform does not say.
     days_late: begun days after the due date; None where the platform does not say when it was handed in.
     back: the place in a zip from which the platform gives the student a file; "" where it takes none.
@@ -48,7 +48,7 @@ class Submission:
 
     student: str
     name: str
-    file: Path
+    file: Path | None
     place: str
     late: bool = False
     upload: tuple[int, ...] = ()
@@ -56,6 +56,10 @@ class Submission:
     back: str = ""
     folder: PurePath = PurePath()
     modules: tuple[tuple[str, Path], ...] = ()
+
+    def without_files(self) -> "Submission":
+        """The same, once its files were read: the folder in which they lay is deleted then."""
+        return replace(self, file=None, modules=())
 
 
 @dataclass(frozen=True)
@@ -269,7 +273,7 @@ def undecided(submission: Submission, notebook: str, several: list[Submission]) 
 
 
 def _choose(several: list[Submission], found: Collected) -> None:
-    """Choose the latest of a student's uploads of one file. All are set aside where it is not known which is the latest."""
+    """Choose the latest of a student's uploads of one file. None is graded where it is not known which is the latest."""
     chosen = latest(several)
     if chosen is not None:
         found.submissions.append(chosen)

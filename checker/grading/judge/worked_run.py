@@ -6,7 +6,7 @@ gives everybody more time.
 
 import hashlib
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +25,7 @@ ROOM = Limits(wall=1_800, cpu=3_600, memory=12_000 * MEGABYTE)  # of the worked 
 
 @dataclass(frozen=True)
 class Taken:
-    """The seconds and the bytes of memory that a worked notebook took. None where it did not come to its end."""
+    """The seconds and the bytes of memory that a worked notebook took. None where it did not come to its end, or never ran."""
 
     seconds: float | None
     memory: int | None
@@ -49,24 +49,28 @@ class Taken:
         )
 
 
-def taken_by(
-    notebooks: Collection[WorkedNotebook], settings: Settings, place: Path, threads: int, tell: Callable[[str], None]
-) -> dict[str, Taken]:
-    """Return what worked notebooks take on this machine, by their digests, as far as it is known.
+def measure(
+    notebooks: Iterable[WorkedNotebook], settings: Settings, place: Path, threads: int, tell: Callable[[str], None]
+) -> None:
+    """Run worked notebooks, each once, of which it is not known what they take on this machine.
 
     Args:
         place: the file in which it is kept, so that no later run of a class has other limits.
-        threads: how many run at once, as many as will when the class is graded; 0: none runs now.
-        tell: is given a sentence on each notebook that was run now.
+        threads: how many run at once, as many as will when the class is graded.
+        tell: is given a sentence on each notebook that was run.
     """
     known = _read(place)
-    new = [worked for worked in notebooks if threads and _key(worked, settings) not in known]
-    with ThreadPoolExecutor(threads or 1) as pool:
-        for worked, taken in zip(new, pool.map(partial(_taken, settings), new)):
-            known[_key(worked, settings)] = taken
+    new = {key: worked for worked in notebooks if (key := _key(worked, settings)) not in known}
+    with ThreadPoolExecutor(threads) as pool:
+        for (key, worked), taken in zip(new.items(), pool.map(partial(_taken, settings), new.values())):
+            known[key] = taken
             tell(f"{worked.name}: {taken}.")
             write_beside(place, json.dumps({key: [one.seconds, one.memory] for key, one in known.items()}))
-    return {worked.digest: known[key] for worked in notebooks if (key := _key(worked, settings)) in known}
+
+
+def measured(worked: WorkedNotebook, settings: Settings, place: Path) -> Taken:
+    """Return what a worked notebook takes on this machine, as far as the file of `measure` knows."""
+    return _read(place).get(_key(worked, settings), Taken(None, None))
 
 
 def _read(place: Path) -> dict[str, Taken]:

@@ -57,6 +57,10 @@ class Rules:
     seconds: float | None = None
     megabytes: float | None = None
 
+    def assigns(self, notebook: str) -> bool:
+        """True for a notebook that counts: one of those that are named, or any where none is."""
+        return not self.notebooks or notebook in self.notebooks
+
     def __str__(self) -> str:
         """The rules in a line, as they stand above the table."""
         assigned = ", ".join(self.notebooks) or "all notebooks of the course"

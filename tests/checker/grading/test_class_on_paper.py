@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+import tempfile
 import zipfile
 from dataclasses import replace
 from datetime import datetime
@@ -263,14 +264,16 @@ def test_alike_are_compared_notebook_by_notebook(tmp_path):
     assert write_similar(one.this_class, work, one.folder, threshold=1.01) == 0
 
 
-def test_what_is_unpacked_is_gone_once_it_is_read(one, tmp_path):
+def test_what_is_unpacked_is_gone_once_it_is_read(one, tmp_path, monkeypatch):
     """Catches submissions of a class unpacked where nobody deletes them."""
     path = tmp_path / "all.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.write(one.submissions / "student01" / "dots.ipynb", "student01/dots.ipynb")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
     work = collected([path], one.this_class)
-    ((submission, job),) = work.jobs.values()
-    assert job.student == "student01" and not submission.file.exists()
+    ((submission, job),) = work.jobs
+    assert job.student == "student01" and submission.file is None and not [*(tmp_path / "scratch").iterdir()]
     assert work.missing == ["student02", "student03"]
 
 

@@ -144,7 +144,7 @@ def test_of_two_versions_under_two_names_the_later_counts(places, chosen, this_c
         (handed_in / place).write_text(json.dumps(notebook(EXERCISE.format(solution))))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
     work = collected([handed_in], Class([worked], this_class.settings, known))
-    graded_places = [submission.place.rpartition("submissions/")[2] for submission, _ in work.jobs.values()]
+    graded_places = [submission.place.rpartition("submissions/")[2] for submission, _ in work.jobs]
     assert graded_places == ([chosen] if chosen else [])
     assert work.missing == []
 
@@ -172,7 +172,7 @@ def test_files_that_differ_by_a_number_are_no_versions(names, graded_as, this_cl
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(lab(number)))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
     work = collected([handed_in], Class(worked_notebooks, this_class.settings, known))
-    assert {submission.name: job.notebook for submission, job in work.jobs.values()} == graded_as
+    assert {submission.name: job.notebook for submission, job in work.jobs} == graded_as
     assert len(work.ungraded) == (0 if graded_as else 2)
     assert all("do not say which notebook they are" in one.reason for one in work.ungraded)
 
@@ -185,7 +185,7 @@ def test_of_one_edition_the_later_counts_whatever_the_names(this_class, worked, 
         content = lab(number) | {"metadata": {"course": {"version": "1", "exercises": worked.edition}}}
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(content))
     work = collected([handed_in], Class([worked], this_class.settings, Roster()))
-    assert [submission.name for submission, _ in work.jobs.values()] == ["lab-2.ipynb"]
+    assert [submission.name for submission, _ in work.jobs] == ["lab-2.ipynb"]
 
 
 def test_a_group_is_not_like_itself(this_class, folder, tmp_path):
@@ -197,7 +197,7 @@ def test_a_group_is_not_like_itself(this_class, folder, tmp_path):
     people = "  - :sid: ann\n  - :sid: bob\n"
     (place.parent / "submission_metadata.yml").write_text(f"submission_1:\n  :submitters:\n{people}")
     work, _ = run(this_class, folder, place.parent, tmp_path, Grader())
-    assert {submission.student for submission, _ in work.jobs.values()} == {"ann", "bob"} and work.missing == ["cy"]
+    assert {submission.student for submission, _ in work.jobs} == {"ann", "bob"} and work.missing == ["cy"]
     assert write_similar(this_class, work, folder) == 0
 
 
@@ -402,7 +402,7 @@ def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
     folder = submissions(
         "ann", "return x * x", "print('fresh', 6 * 7)", "# Cell 6: Training loop\n1 / 0", "print('late')"
     )
-    (job,) = (job for _, job in collected([folder], Class([worked], settings)).jobs.values())
+    (job,) = (job for _, job in collected([folder], Class([worked], settings)).jobs)
     result = grade(job)
     assert result["stopped"] == "Cell 5: One GRPO step stopped with an error."  # `check` is not defined there
     assert "fresh 42" not in result["page"]

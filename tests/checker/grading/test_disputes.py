@@ -126,10 +126,10 @@ def test_an_exercise_that_is_not_there_is_said_with_those_that_are(tmp_path):
 def test_a_student_without_the_exercise_is_told_so(one, tmp_path):
     """Catches a command that ends well and shows nothing."""
     work = collected([one.submissions], one.this_class)
-    found = of_students(work.jobs.values(), ["student02"], "kl")
+    found = of_students(work.jobs, ["student02"], "kl")
     assert [submission.student for submission, _ in found] == ["student02"]
     with pytest.raises(Unreadable, match="--again student01 --exercise loss: .* none of this student's: dots.ipynb"):
-        of_students(work.jobs.values(), ["student01"], "loss")
+        of_students(work.jobs, ["student01"], "loss")
 
 
 def test_an_exercise_whose_checks_have_no_hidden_cases_says_so(tmp_path, monkeypatch):

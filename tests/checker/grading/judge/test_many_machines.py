@@ -144,7 +144,7 @@ def test_a_scheduler_with_certificates_grades(jobs, certificates, tmp_path, monk
     """Catches tls:// that was promised and never tried: its options, and a client that cannot shake hands."""
     address = f"tls://127.0.0.1:{free_port()}"
     monkeypatch.setattr(scheduling, "_graded", at_once)
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     with scheduler(address, *of_tls(certificates)), worker(address, tmp_path, *of_tls(certificates)):
         said = {job.student: result["stopped"] for job, result in on_workers(work, address, tmp_path)}
     assert said == {student: f"graded {student}" for student in STUDENTS}
@@ -153,7 +153,7 @@ def test_a_scheduler_with_certificates_grades(jobs, certificates, tmp_path, monk
 def test_without_a_certificate_nobody_is_let_in(jobs, certificates, tmp_path):
     """Catches a scheduler that takes whoever comes, and a traceback instead of a sentence."""
     address = f"tls://127.0.0.1:{free_port()}"
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     with scheduler(address, *of_tls(certificates)):
         with pytest.raises(Unreadable, match="--certificates"):
             list(on_workers(work, address))
@@ -173,7 +173,7 @@ def test_a_worker_of_another_version_is_refused_by_name(other, elsewhere, jobs, 
     """Catches points given by last month's references on one of three machines; nobody sees which those are."""
     marks = tmp_path / "ran"
     monkeypatch.setattr(scheduling, "_graded", partial(leaves_a_mark, marks))
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     root = elsewhere(**OTHERS[other])
     name = f"tcp://127.0.0.1:{free_port()}"
     told = f"The worker {name} has another version of the course"
@@ -191,7 +191,7 @@ def test_a_worker_without_a_box_runs_nothing(asked, jobs, address, tmp_path, mon
     if not asked:
         monkeypatch.setattr(scheduling, "refuse_unfit", lambda *arguments: None)
     boxed = Isolation("bwrap", "/usr/bin/bwrap")
-    work = [replace(job, settings=replace(job.settings, isolation=boxed)) for _, job in jobs.jobs.values()]
+    work = [replace(job, settings=replace(job.settings, isolation=boxed)) for _, job in jobs.jobs]
     with scheduler(address), worker(address, tmp_path, path=str(tmp_path)):
         if asked:
             with pytest.raises(Unreadable, match="worker tcp://.* was given nothing to run: bwrap is not installed"):
@@ -212,7 +212,7 @@ def leaves_a_mark(marks, job):
 def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):
     """Catches a class that ends, or a submission that is blamed, when somebody reboots one machine."""
     monkeypatch.setattr(scheduling, "_graded", slowly)
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     said = {}
     with scheduler(address), worker(address, tmp_path) as first, worker(address, tmp_path):
         for job, result in on_workers(work, address):
@@ -226,7 +226,7 @@ def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, mon
 def test_a_notebook_that_kills_its_worker_twice_is_not_tried_a_third_time(jobs, address, tmp_path, monkeypatch):
     """Catches the setting of a scheduler that was started by hand: by it one notebook ends four machines' workers."""
     monkeypatch.setattr(scheduling, "_graded", kills_its_worker)
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     with scheduler(address), worker(address, tmp_path), worker(address, tmp_path), worker(address, tmp_path):
         said = {job.student: result["stopped"] for job, result in on_workers(work, address)}
     assert said == {student: f"graded {student}" for student in STUDENTS} | {STUDENTS[0]: KILLED}

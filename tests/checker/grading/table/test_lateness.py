@@ -8,13 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.collect.uploads import _days_late
-from checker.grading.judge.one_notebook import Settings
-from checker.grading.lines import _set_lateness
-from checker.grading.table.lateness import Lateness, LateRule, late_rule
+from checker.grading.lines import days_late
+from checker.grading.table.lateness import Lateness, LateRule, late_rule, lateness_of
 from checker.grading.table.rules import Rules
 from checker.grading.work import ClassWork
 from checker.reading.notebook import Unreadable
@@ -131,15 +128,12 @@ def with_two_points(jobs):
 def test_of_several_notebooks_the_latest_says_how_late():
     """Catches the days of the notebook that was looked at last, though another one came later."""
     in_time = {"ann": (0, 3, 1), "bob": (2, None, 0), "eve": (None,)}
-    jobs = {
-        f"{student}{number}": (SimpleNamespace(student=student, days_late=days, late=student == "eve"), None)
+    jobs = [
+        (SimpleNamespace(student=student, days_late=days), None)
         for student, all_days in in_time.items()
-        for number, days in enumerate(all_days)
-    }
-    lines = {student: SimpleNamespace(lateness=None) for student in in_time}
-    one_class = Class([], Settings(7, Isolation("none")), rules=Rules(late=LateRule(1, 0.25)))
-    _set_lateness(one_class, lines, ClassWork(jobs, ungraded=[], missing=[]))
-    assert {student: line.lateness.days for student, line in lines.items()} == {"ann": 3, "bob": 2, "eve": None}
+        for days in all_days
+    ]
+    assert days_late(ClassWork(jobs, ungraded=[], missing=[])) == {"ann": 3, "bob": 2}
 
 
 def test_without_a_rule_nothing_is_taken_and_the_table_is_as_it_was(one):
@@ -160,8 +154,7 @@ def test_late_by_nobody_knows_how_much_is_asked_for(one):
 
 
 @pytest.mark.parametrize(("written", "days"), [(None, 3), (0, 0), (5, 5)])
-def test_days_in_the_roster_go_before_the_platforms(written, days, tmp_path):
+def test_days_in_the_roster_go_before_the_platforms(written, days):
     """Catches a student who is forgiven, with 0 days in the roster, and pays for what the platform says."""
-    settings = Settings(7, Isolation("none"))
     roster = Roster((Student("ann", ("ann",), days_late=written),))
-    assert Class([], settings, roster, Rules(late=LateRule(0, 2.0))).lateness("ann", 3, True).days == days
+    assert lateness_of("ann", 3, True, LateRule(0, 2.0), roster).days == days
