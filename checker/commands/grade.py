@@ -123,7 +123,10 @@ def grade_command(
             remarks += write_class(this_class, work, results, folder.forms(), folder, gradebooks)
             alike = write_similar(this_class, work, folder)
             come_to_its_end(folder.path)
-        _tell(damaged, remarks)
+        for refused in damaged:
+            warn(refused)
+        for remark in remarks:
+            note(remark)
         _sum_up(work, results, folder, alike, gradebooks)
         if gradescope is not None:
             write_beside(gradescope, gradescope_results([one.result for one in results], work.ungraded))
@@ -231,22 +234,13 @@ def _forms(folder, place: Path | None) -> tuple[list, list[str], list[str]]:
 
 
 def _told_as_they_come(coming, count: int) -> list:
-    """All results, by student and notebook. A line for each that is graded now, which happens here, one after another."""
+    """All results, by student and notebook, whatever an earlier run kept; a line for each, as soon as it is graded."""
     results = []
     for one in coming:
         results.append(one)
         if not one.kept:
             print(f"{len(results):4d}/{count}  {one.submission.student}  {one.result['notebook']}  {_told(one.result)}")
-    # What an earlier run kept comes first. So that nothing depends on that, they are put in order.
     return sorted(results, key=lambda one: (one.submission.student, one.result["notebook"]))
-
-
-def _tell(damaged: list[str], remarks: list[str]) -> None:
-    """Tell what a person should know: of forms that are none, and of all that was remarked on."""
-    for refused in damaged:
-        warn(refused)
-    for remark in remarks:
-        note(remark)
 
 
 def _sum_up(work, results, folder, alike: int, gradebooks) -> None:

@@ -47,9 +47,7 @@ def graded(work: ClassWork, folder: Folder, run_jobs: RunJobs, again: Collection
 
     What is graded now is kept at once, under the job's digest, and comes in the order in which it is done.
 
-    Args:
-        run_jobs: grades jobs, and gives each with its result as it comes.
-        again: students whose notebooks are graded anew.
+    run_jobs: grades jobs, and gives each with its result as it comes.    again: students who are graded anew.
     """
     new = []
     for submission, job in work.jobs:

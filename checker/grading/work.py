@@ -11,7 +11,6 @@
 
 import json
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -90,9 +89,8 @@ def collected(paths: list[Path], this_class: Class) -> ClassWork:
         read, unreadable = read_jobs(found.submissions, this_class)
         assigned = [(submission, job) for submission, job in read if rules.assigns(job.notebook)]
         counted, others = latest_of_each(assigned)
-    jobs = [(submission.without_files(), job) for submission, job in counted]
-    unassigned = not_assigned(read, jobs, rules)
-    ungraded = [*found.ungraded, *unreadable, *others, *unassigned]
+    jobs = [(replace(submission, file=None, modules=()), job) for submission, job in counted]  # these files are gone
+    ungraded = [*found.ungraded, *unreadable, *others, *not_assigned(read, jobs, rules)]
     known = {submission.student for submission, _ in jobs} | {one.student for one in ungraded}
     missing = [student.id for student in roster.students if student.id not in known]
     return ClassWork(jobs, ungraded, missing)
@@ -172,18 +170,13 @@ def not_assigned(read: Jobs, graded: Jobs, rules: Rules) -> list[Ungraded]:
     return ungraded
 
 
-def measure_limits(
-    work: ClassWork, this_class: Class, place: Path, threads: int, tell: Callable[[str], None] = print
-) -> None:
-    """Run the worked notebooks where the limits depend on what they take and that is not known yet.
+def measure_limits(work: ClassWork, this_class: Class, place: Path, threads: int) -> None:
+    """Run the worked notebooks where the limits depend on what they take and that is not known yet; say what it was.
 
-    Args:
-        place: the file that keeps what they take.
-        threads: how many of them run at once.
-        tell: is given a sentence on each that runs.
+    place: the file that keeps what they take.    threads: how many of them run at once.
     """
     if this_class.needs_measuring:
-        measure([job.worked_notebook for _, job in work.jobs], this_class.settings, place, threads, tell)
+        measure([job.worked_notebook for _, job in work.jobs], this_class.settings, place, threads, print)
 
 
 def with_limits(work: ClassWork, this_class: Class, place: Path) -> ClassWork:

@@ -57,10 +57,6 @@ class Submission:
     folder: PurePath = PurePath()
     modules: tuple[tuple[str, Path], ...] = ()
 
-    def without_files(self) -> "Submission":
-        """The same, once its files were read: the folder in which they lay is deleted then."""
-        return replace(self, file=None, modules=())
-
 
 @dataclass(frozen=True)
 class Ungraded:
@@ -113,6 +109,12 @@ def collect(
     unread: list[tuple[Ungraded, Entry | Skipped]] = []
     inventory = take(paths, scratch, owner_key, (MODULE,))
     made = {path: naming(entry.inside for entry in inventory.entries if entry.given == path) for path in paths}
+
+    def owners(entry: Entry | Skipped) -> list[tuple[Sender, str | Unreadable]]:
+        """Those who handed in a file, by its place, each with the student who that is, or the reason why nobody knows."""
+        several = senders(entry.inside, gradescope, made.get(entry.given))
+        return [(says, only_student or owner_of(entry.inside, says, roster, asks)) for says in several]
+
     for skipped in inventory.skipped:
         # Gradescope's own file was read above, and is nobody's submission.
         if str(inside_export(skipped.inside)) != METADATA:
@@ -129,8 +131,7 @@ def collect(
             unread.append((Ungraded(place, "It is not a notebook (.ipynb)."), entry))
             continue
         members = set()
-        for says in senders(entry.inside, gradescope, made[entry.given]):
-            student = only_student or owner_of(entry.inside, says, roster, asks)
+        for says, student in owners(entry):
             if isinstance(student, Unreadable):
                 found.ungraded.append(Ungraded(place, str(student), unknown=True))
             # A group may name a member twice.
@@ -148,32 +149,17 @@ def collect(
                     uploads.setdefault((student, says.file), []).append(submission)
     for several in _with_numbered(uploads):
         _choose(several, found)
-    _take_modules_along(modules.values(), found, bool(roster.students or only_student))
+    of_a_class = bool(roster.students or only_student)
+    _take_modules_along(modules.values(), found, of_a_class)
     # A student hears of a file that could not be read, unless another one of theirs is graded in its place.
     served = {submission.student for submission in found.submissions}
     for file, part in unread:
-        says, student = _known_sender(part.inside, gradescope, made.get(part.given), roster, asks, only_student)
+        told = owners(part) if of_a_class and part.inside.name else []
+        says, student = next((pair for pair in told if isinstance(pair[1], str)), (None, ""))
         if student and (student not in served or NOTEBOOK in part.inside.name.lower()):
             file = replace(file, student=student, remark=f"{one_line(says.file)} was not graded: {file.reason}")
         found.ungraded.append(replace(file, unknown=file.unknown or bool(part.inside.name and not student)))
     return found
-
-
-def _known_sender(
-    inside: PurePath,
-    gradescope: dict,
-    made: re.Pattern | None,
-    roster: Roster,
-    asks: re.Pattern | None,
-    only_student: str,
-) -> tuple[Sender | None, str]:
-    """The sender whom the place of a file tells, and the student of the roster who that is; "" where nobody known."""
-    if inside.name and (roster.students or only_student):
-        for says in senders(inside, gradescope, made):
-            student = only_student or owner_of(inside, says, roster, asks)
-            if isinstance(student, str):
-                return says, student
-    return None, ""
 
 
 def _with_numbered(uploads: dict[tuple[str, str], list[Submission]]) -> list[list[Submission]]:

@@ -54,10 +54,8 @@ def measure(
 ) -> None:
     """Run worked notebooks, each once, of which it is not known what they take on this machine.
 
-    Args:
-        place: the file in which it is kept, so that no later run of a class has other limits.
-        threads: how many run at once, as many as will when the class is graded.
-        tell: is given a sentence on each notebook that was run.
+    place: the file in which it is kept, so that no later run of a class has other limits.
+    threads: how many run at once, as many as will when the class is graded.    tell: is given a sentence on each.
     """
     known = _read(place)
     new = {key: worked for worked in notebooks if (key := _key(worked, settings)) not in known}

@@ -68,9 +68,7 @@ def late_rule(free: int, off: str) -> LateRule | None:
 def lateness_of(student: str, days: int | None, late: bool, rule: LateRule | None, roster: Roster) -> Lateness | None:
     """The late days of a student, and the rule for them; None without a rule. The roster goes before the platform.
 
-    Args:
-        days: as the platform counts them; None where it does not count.
-        late: true where the platform says "late".
+    days: as the platform counts them, if it does.    late: true where the platform says "late".
 
     For instance where the rule gives 1 free day:
 

@@ -77,6 +77,13 @@ def test_a_class_is_graded_as_the_command_line_says_and_told_in_lines(grading):
     assert "2 notebooks, 2 graded before." in again.stdout and len(grading.jobs) == 2
 
 
+def test_results_stand_in_one_order_whatever_was_kept():
+    """Catches lists and a student's page whose order depends on what an earlier run had graded."""
+    names = [SimpleNamespace(student=name) for name in ("bob", "ann")]
+    coming = [SimpleNamespace(submission=name, result={"notebook": "a"}, kept=True) for name in names]
+    assert [one.submission.student for one in grade._told_as_they_come(coming, 2)] == ["ann", "bob"]
+
+
 def test_what_a_person_has_to_look_at_is_told(grading, tmp_path):
     """Catches a notebook without points that nobody hears of, and "1 files"."""
     (tmp_path / "roster.csv").write_text("id\nann\nbob\ncy\neve\n")

@@ -228,13 +228,6 @@ def test_half_a_character_stops_nobody(this_class, submissions, folder, tmp_path
     assert "? in the middle" in (folder.path / "feedback" / "ann.html").read_text()
 
 
-def test_the_same_under_two_names_is_graded(this_class, submissions, tmp_path):
-    """Catches a student asked which of two equal files counts."""
-    place = submissions("ann") / "ann"
-    (place / "maths (1).ipynb").write_text((place / "maths.ipynb").read_text())
-    assert len(collected([place.parent], this_class).jobs) == 1
-
-
 def test_who_handed_in_what_cannot_be_graded_is_told(this_class, folder, submissions, tmp_path):
     """Catches "nothing was handed in" said to who handed in two versions, or a notebook of another edition."""
     place = submissions("ann") / "ann"

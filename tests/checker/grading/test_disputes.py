@@ -25,7 +25,7 @@ from checker.grading.results import graded, regraded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.table.forty import class_of, items_of, worked_notebook
+from tests.checker.grading.table.forty import Points, class_of, worked_notebook
 
 
 def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(monkeypatch, shapes_unchecked):
@@ -237,19 +237,9 @@ def test_a_process_that_fails_is_no_list_of_cases(told, monkeypatch):
         told([None])
 
 
-class Anew:
-    """A grader that gives every exercise these points, and remembers whether notebooks ran whole."""
-
-    def __init__(self, points, ungraded=""):
-        self.points = points
-        self.ungraded = ungraded
-        self.whole = []
-
-    def __call__(self, jobs):
-        for job in jobs:
-            self.whole.append(job.settings.whole)
-            items = items_of(job, self.points)
-            yield job, one_notebook._result(job, items, page=f"page {self.points}", ungraded=self.ungraded)
+def whole(grader):
+    """Whether the notebooks that it graded ran whole."""
+    return [job.settings.whole for job in grader.jobs]
 
 
 @pytest.fixture
@@ -260,114 +250,107 @@ def one(tmp_path):
     return made
 
 
-def run(one, grader, tmp_path, exercise=""):
+def run(one, grader, exercise=""):
     work = collected([one.submissions], one.this_class)
     how = regraded(work, one.folder, grader, exercise) if exercise else graded(work, one.folder, grader)
     found = list(how)
     return {each.submission.student: each.result for each in found}, [each.changed for each in found if each.changed]
 
 
-def after_an_update(monkeypatch):
-    """Every result is of another course from now on."""
+def after_an_update(one, monkeypatch, grader=None):
+    """The class was graded, and every result is of another course from now on."""
+    run(one, grader or Points(1.0))
     monkeypatch.setattr(one_notebook, "course", lambda: "another course")
 
 
-def test_one_exercise_is_judged_anew_and_the_rest_stays(one, tmp_path, monkeypatch):
+def test_one_exercise_is_judged_anew_and_the_rest_stays(one, monkeypatch):
     """Catches a whole class run again for one mended check, and pages that are lost by it."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    again = Anew(2.0)
-    results, changed = run(one, again, tmp_path, "kl")
-    assert again.whole == [False, False]
+    after_an_update(one, monkeypatch, Points(1.0, "page 1"))
+    again = Points(2.0, "page 2")
+    results, changed = run(one, again, "kl")
+    assert whole(again) == [False, False]
     assert [result["earned"] for result in results.values()] == [2.0, 2.0]
     assert [item["earned"] for item in results["student01"]["items"]] == [2.0, None, None]
-    assert [result["page"] for result in results.values()] == ["page 1.0", "page 1.0"]
+    assert [result["page"] for result in results.values()] == ["page 1", "page 1"]
     assert changed == [f"student0{number}, dots.ipynb, kl: 1 before, 2 now." for number in (1, 2)]
-    nobody = Anew(0.0)
-    results, _ = run(one, nobody, tmp_path)
-    assert nobody.whole == [] and results["student01"]["earned"] == 2.0
+    nobody = Points(0.0)
+    results, _ = run(one, nobody)
+    assert whole(nobody) == [] and results["student01"]["earned"] == 2.0
 
 
-def test_results_of_an_earlier_version_are_judged_anew(one, tmp_path, monkeypatch):
+def test_results_of_an_earlier_version_are_judged_anew(one, monkeypatch):
     """Catches a folder of a class that was graded before results said whether a fault may pass."""
-    run(one, Anew(1.0), tmp_path)
+    after_an_update(one, monkeypatch)
     for path in (one.folder.path / "results").glob("*.json"):
         path.write_text(json.dumps({k: v for k, v in json.loads(path.read_text()).items() if k != "transient"}))
-    after_an_update(monkeypatch)
-    results, _ = run(one, Anew(2.0), tmp_path, "kl")
+    results, _ = run(one, Points(2.0), "kl")
     assert [result["earned"] for result in results.values()] == [2.0, 2.0]
 
 
-def test_who_has_the_same_points_is_not_named(one, tmp_path, monkeypatch):
+def test_who_has_the_same_points_is_not_named(one, monkeypatch):
     """Catches a list of changes in which everybody stands, so that nobody sees who gained."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    _, changed = run(one, Anew(1.0), tmp_path, "kl")
+    after_an_update(one, monkeypatch)
+    _, changed = run(one, Points(1.0), "kl")
     assert changed == []
 
 
-def test_a_notebook_without_the_exercise_keeps_its_points(one, tmp_path, monkeypatch):
+def test_a_notebook_without_the_exercise_keeps_its_points(one, monkeypatch):
     """Catches a notebook that is graded anew for an exercise of another one, and lost for the runs to come."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    nobody = Anew(2.0)
+    after_an_update(one, monkeypatch)
+    nobody = Points(2.0)
     for exercise in ("loss", ""):
-        results, changed = run(one, nobody, tmp_path, exercise)
+        results, changed = run(one, nobody, exercise)
         assert [result["earned"] for result in results.values()] == [1.0, 1.0] and changed == []
-    assert nobody.whole == []
+    assert whole(nobody) == []
 
 
-def test_points_that_nobody_had_yet_are_told_as_new(one, tmp_path, monkeypatch):
+def test_points_that_nobody_had_yet_are_told_as_new(one, monkeypatch):
     """Catches "0 before" of an exercise that a person was to judge until it had a check."""
-    run(one, Anew(None), tmp_path)
-    after_an_update(monkeypatch)
-    results, changed = run(one, Anew(2.0), tmp_path, "kl")
+    after_an_update(one, monkeypatch, Points(None))
+    results, changed = run(one, Points(2.0), "kl")
     assert changed[0] == "student01, dots.ipynb, kl: none yet before, 2 now."
     assert results["student01"]["course"] == "another course" and results["student01"]["possible"] == 2.0
 
 
-def test_who_was_never_graded_is_graded_in_full(one, tmp_path, monkeypatch):
+def test_who_was_never_graded_is_graded_in_full(one, monkeypatch):
     """Catches a late notebook that gets points for one exercise and none for the others."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
+    after_an_update(one, monkeypatch, Points(1.0, "page 1"))
     path = one.submissions / "student02" / "dots.ipynb"
     path.write_text(path.read_text().replace('"metadata": {}', '"metadata": {"changed": 1}', 1))
-    again = Anew(2.0)
-    results, changed = run(one, again, tmp_path, "kl")
-    assert sorted(again.whole) == [False, True] and len(changed) == 1
-    assert results["student02"]["page"] == "page 2.0"
+    again = Points(2.0, "page 2")
+    results, changed = run(one, again, "kl")
+    assert sorted(whole(again)) == [False, True] and len(changed) == 1
+    assert results["student02"]["page"] == "page 2"
 
 
-def test_a_box_that_fails_takes_no_points_and_is_tried_again(one, tmp_path, monkeypatch):
+def test_a_box_that_fails_takes_no_points_and_is_tried_again(one, monkeypatch):
     """Catches earlier points overwritten by a machine's fault, or left out of the table."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    results, changed = run(one, Anew(None, ungraded="no memory"), tmp_path, "kl")
+    after_an_update(one, monkeypatch)
+    failing = Points(None, ungraded={"student01": "no memory", "student02": "no memory"}, transient=False)
+    results, changed = run(one, failing, "kl")
     assert [result["earned"] for result in results.values()] == [1.0, 1.0]
     assert changed[0] == "student01, dots.ipynb, kl: not judged anew: no memory"
     assert one.folder.earlier() and all(result["earned"] == 1.0 for result in one.folder.earlier().values())
 
 
-def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, tmp_path, monkeypatch):
+def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, monkeypatch):
     """Catches one exercise of today in a result that an earlier checker wrote, whose other parts nobody can read now."""
-    run(one, Anew(1.0), tmp_path)
+    after_an_update(one, monkeypatch)
     for path in (one.folder.path / "results").glob("*.json"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"format": one_notebook.FORMAT - 1}))
-    after_an_update(monkeypatch)
-    again = Anew(2.0)
-    run(one, again, tmp_path, "kl")
-    assert again.whole == [True, True]
+    again = Points(2.0)
+    run(one, again, "kl")
+    assert whole(again) == [True, True]
 
 
-def test_an_earlier_result_is_the_latest_of_the_same_cases(one, tmp_path, monkeypatch):
+def test_an_earlier_result_is_the_latest_of_the_same_cases(one, monkeypatch):
     """Catches points by other hidden cases taken up, and the last by name taken for the last in time."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    other_cases = Anew(2.0)
+    after_an_update(one, monkeypatch)
+    other_cases = Points(2.0)
     settings = one.this_class.settings
     one.this_class = replace(one.this_class, settings=replace(settings, seed=settings.seed + 1))
-    run(one, other_cases, tmp_path, "kl")
-    assert other_cases.whole == [True, True]
+    run(one, other_cases, "kl")
+    assert whole(other_cases) == [True, True]
 
 
 def test_of_two_earlier_results_the_later_one_counts(tmp_path):

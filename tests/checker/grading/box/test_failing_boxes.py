@@ -3,7 +3,6 @@
 The judge is the stand-in of `test_hidden_cases.py`; boxes are real, and refused by a program in bwrap's place.
 """
 
-import csv
 import shlex
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from checker.grading.table.gradescope import results as for_gradescope
 from checker.grading.work import collected
 from checker.grading.writing import write_class
 from tests.checker.grading.test_classes import submissions as submissions
+from tests.checker.grading.test_classes import table
 from tests.checker.grading.test_classes import this_class as this_class
 from tests.checker.grading.test_classes import worked as worked
 
@@ -60,11 +60,7 @@ def test_a_full_disk_is_nobodys_0_and_is_tried_again(run, failing, submissions, 
     failing[1].touch()
     ((result, _),) = run(submissions("ann")).values()
     assert "No space left on device" in result["ungraded"] and "not of the notebook" in result["ungraded"]
-    (line,) = [
-        line
-        for line in csv.DictReader((folder.path / "grades.csv").open(encoding="utf-8-sig"))
-        if line["student"] == "ann"
-    ]
+    line = table(folder)["ann"]
     assert {line["square"], line["checks"], line["total"]} == {"not graded"}
     assert line["remarks"].startswith("maths.ipynb: not graded: The box could not be started (bwrap: Can't mkdir")
     assert "No space left on device" in (folder.path / "not-graded.csv").read_text()

@@ -1,16 +1,17 @@
 """A class of any size whose notebooks were never run: for tests of what is written down about a class."""
 
+import csv
 import json
 import random
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.judge import one_notebook
-from checker.grading.judge.one_notebook import Settings
+from checker.grading.judge.one_notebook import Job, Settings
 from checker.grading.judge.worked_notebooks import WorkedNotebook, read_worked_notebook
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
@@ -20,6 +21,7 @@ from checker.points.forms import Form
 from checker.reading.markers import BLANK_ANSWER
 from tests.checker.conftest import code, markdown
 
+PAGE = '<main id="results"><!-- neighbours --></main>'
 STEP = """# Cell 5: One GRPO step
 def kl(x):
     # student code here
@@ -85,6 +87,30 @@ def items_of(job, earned, verdict="so"):
     return [one_notebook._item(item, earned if item.checks else None, verdict) for item in job.worked_notebook.items]
 
 
+@dataclass
+class Points:
+    """A grader that gives checks these points by student, else the usual ones, and keeps the jobs.
+
+    ungraded: the reason, by student, why nothing is graded.    transient: whether that may be gone the next time.
+    """
+
+    usual: float | None = 1.0
+    page: str = PAGE
+    ungraded: dict[str, str] = field(default_factory=dict)
+    transient: bool = True
+    points: dict[str, float] = field(default_factory=dict)
+    jobs: list[Job] = field(default_factory=list)
+
+    def __call__(self, jobs):
+        for job in jobs:
+            self.jobs.append(job)
+            items = items_of(job, self.points.get(job.student, self.usual))
+            page = self.page.replace("results", f"results of {job.student}")
+            ungraded = self.ungraded.get(job.student, "")
+            transient = self.transient and bool(ungraded)
+            yield job, one_notebook._result(job, items, page=page, ungraded=ungraded, transient=transient)
+
+
 def not_run(jobs, pages=3):
     """A grader that runs nothing: an exercise with a check earns what chance gives, the others wait for a person.
 
@@ -112,6 +138,10 @@ class Forty:
     folder: Folder
     this_class: Class
     submissions: Path
+
+    def rows(self, name="grades.csv") -> list[dict[str, str]]:
+        """The lines of one of the class's tables."""
+        return list(csv.DictReader((self.folder.path / name).open(encoding="utf-8-sig")))
 
     def write(self, forms: list[Form] = (), grader=not_run, gradebooks=()) -> list[str]:
         """Grade what was handed in and write all of it down."""

@@ -1,7 +1,5 @@
 """Late days: how many there were, how many are free, what each further one takes off, and where that is shown."""
 
-import csv
-import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -15,7 +13,7 @@ from checker.grading.table.lateness import Lateness, LateRule, late_rule, latene
 from checker.grading.table.rules import Rules
 from checker.grading.work import ClassWork
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.table.forty import class_of, items_of, worked_notebook
+from tests.checker.grading.table.forty import Points, class_of, worked_notebook
 
 DUE = datetime(2026, 11, 20, 23, 59, 59, tzinfo=UTC)
 
@@ -87,11 +85,6 @@ def test_a_rule_that_cannot_be_is_refused(free, off):
         late_rule(free, off)
 
 
-def rows_of(one):
-    text = (one.folder.path / "grades.csv").read_text(encoding="utf-8-sig")
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 @pytest.fixture
 def one(tmp_path):
     """A class of three: the first has two late days, the second five and an extension of as many."""
@@ -107,8 +100,8 @@ def one(tmp_path):
 
 def test_late_days_stand_in_the_table_and_in_the_feedback(one):
     """Catches points that are gone and of which nobody says why."""
-    one.write(grader=with_two_points)
-    rows = rows_of(one)
+    one.write(grader=Points(2.0))
+    rows = one.rows()
     assert [(row["days late"], row["late"], row["total"]) for row in rows] == [
         ("2", "-0.25", "1.75"),
         ("5", "0", "2"),
@@ -118,29 +111,18 @@ def test_late_days_stand_in_the_table_and_in_the_feedback(one):
     assert "1.75 points in all: 2 by checks, -0.25 for being 2 days late, 1 of them free." in page
 
 
-def with_two_points(jobs):
-    from checker.grading.judge import one_notebook
-
-    for job in jobs:
-        yield job, one_notebook._result(job, items_of(job, 2.0, "right."))
-
-
 def test_of_several_notebooks_the_latest_says_how_late():
     """Catches the days of the notebook that was looked at last, though another one came later."""
     in_time = {"ann": (0, 3, 1), "bob": (2, None, 0), "eve": (None,)}
-    jobs = [
-        (SimpleNamespace(student=student, days_late=days), None)
-        for student, all_days in in_time.items()
-        for days in all_days
-    ]
+    jobs = [(SimpleNamespace(student=name, days_late=n), None) for name, days in in_time.items() for n in days]
     assert days_late(ClassWork(jobs, ungraded=[], missing=[])) == {"ann": 3, "bob": 2}
 
 
 def test_without_a_rule_nothing_is_taken_and_the_table_is_as_it_was(one):
     """Catches columns that everybody's programs have to learn about, for a rule that nobody made."""
     one.this_class = replace(one.this_class, rules=Rules())
-    one.write(grader=with_two_points)
-    assert "late" not in rows_of(one)[0] and rows_of(one)[0]["total"] == "2"
+    one.write(grader=Points(2.0))
+    assert "late" not in one.rows()[0] and one.rows()[0]["total"] == "2"
 
 
 def test_late_by_nobody_knows_how_much_is_asked_for(one):
@@ -148,9 +130,9 @@ def test_late_by_nobody_knows_how_much_is_asked_for(one):
     place = one.submissions / "student03" / "dots.ipynb"
     place.rename(one.submissions / "student03_LATE_1_2_dots.ipynb")
     place.parent.rmdir()
-    said = one.write(grader=with_two_points)
+    said = one.write(grader=Points(2.0))
     assert any(sentence.startswith("student03: late, and the platform does not say") for sentence in said)
-    assert rows_of(one)[2]["days late"] == "" and rows_of(one)[2]["remarks"] == "Late."
+    assert one.rows()[2]["days late"] == "" and one.rows()[2]["remarks"] == "Late."
 
 
 @pytest.mark.parametrize(("written", "days"), [(None, 3), (0, 0), (5, 5)])
