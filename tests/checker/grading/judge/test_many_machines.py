@@ -278,7 +278,7 @@ if __name__ == "__main__":
     folder = Folder(output)
     folder.prepare()
     for one in graded(work, folder, grader):
-        print(one.handed.student, flush=True)
+        print(one.submission.student, flush=True)
 """
 
 
