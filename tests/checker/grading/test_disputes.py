@@ -238,7 +238,7 @@ def test_a_process_that_fails_is_no_list_of_cases(told, monkeypatch):
 
 
 def whole(grader):
-    """Whether the notebooks that it graded ran whole."""
+    """Of each notebook that it graded: whether it ran whole."""
     return [job.settings.whole for job in grader.jobs]
 
 
