@@ -329,8 +329,8 @@ def test_an_import_of_a_later_room_and_a_crowded_room_are_seen(tmp_path):
         "pages/body.py": "import checker",
         "commands/grade.py": "from checker.grading import classes",
         "grading/classes.py": "from checker.grading.box import walls",
-        "grading/box/walls.py": "import checker.grading.judge.sheets",
-        "grading/judge/sheets.py": "",
+        "grading/box/walls.py": "import checker.grading.judge.worked_notebooks",
+        "grading/judge/worked_notebooks.py": "",
     }
     for name in [*files, *(f"rules/{number}.py" for number in range(MOST_FILES))]:
         file = tmp_path / "checker" / name
@@ -338,7 +338,7 @@ def test_an_import_of_a_later_room_and_a_crowded_room_are_seen(tmp_path):
         file.write_text(files.get(name, ""))
     graph = import_graph(tmp_path, "checker")
     assert against_the_rooms(graph) == [
-        "checker.grading.box.walls imports checker.grading.judge.sheets",
+        "checker.grading.box.walls imports checker.grading.judge.worked_notebooks",
         "checker.rules.base imports checker.pages.body",
     ]
     assert crowded(tmp_path) == ["checker/rules"]

@@ -1,15 +1,12 @@
-"""The sweep of `notebooks/more_samples.ipynb`: what n samples are worth, by a vote and by a checker, and what they take.
+"""The sweep of `notebooks/more_samples.ipynb`: what n samples are worth, by a vote, a checker and a judge.
 
 Each task is measured before and after GRPO on held-out rows: greedy, by a vote of n, by the best of n as the task's rule
-sees it, and as a reward model does that was fitted to pairs of the base model's own samples. Seconds are those of the
-processors for drawing n samples of every held-out row, and for the training; on a busy machine they grow too, so of
-several tries the least is recorded. Steps and rates are those of the trial that this chapter began with, of the recipes
-else; the reward model's are those of `reward_model`. None was chosen by these figures.
+sees it, and as a reward model does that was fitted to pairs of the base model's own samples. Steps and rates are those of
+the trial that this chapter began with, of the recipes else; the reward model's are those of `reward_model`. None was
+chosen by these figures.
 """
 
-import random
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -24,9 +21,8 @@ from shared.recipes import RECIPES
 from shared.reward_model import RewardModel
 from shared.rewards import RewardFunction
 from shared.selection import best_of_n, vote
-from shared.tasks import countdown, dots, poker
+from shared.tasks import dots, poker
 from shared.tasks.matching import first_line
-from shared.tasks.tags import parse
 
 NS = (1, 2, 4, 8, 16, 32)
 G = 8  # completions of a prompt in training
@@ -48,8 +44,7 @@ class Task:
     """A task as this chapter takes it.
 
     right: pays 1 for a right completion.    paid: what GRPO pays for.    settings: of GRPO.
-    answers: what a completion can say; None for expressions.    drawn: samples of a held-out row.
-    tries: how often seconds are taken, of which the least counts.
+    answers: what a completion can say.    drawn: samples of a held-out row.
     """
 
     module: ModuleType
@@ -58,15 +53,11 @@ class Task:
     settings: dict
     train_rows: int
     eval_rows: int
-    answers: Sequence[str] | None
+    answers: Sequence[str]
     drawn: int = 64
-    tries: int = 3
 
     def answer_of(self, completion: str) -> str:
         """The answer that a completion gives; "" where it gives none."""
-        if self.answers is None:
-            blocks = parse(completion)
-            return blocks[1] if blocks else ""
         said = first_line(completion)
         return said if said in self.answers else ""
 
@@ -89,17 +80,6 @@ CONDITIONS = {
         train_rows=2000,
         eval_rows=200,
         answers=poker.LABELS,
-    ),
-    "countdown": Task(
-        module=countdown,
-        right=countdown.correctness_reward,
-        paid=(countdown.format_reward, countdown.correctness_reward),
-        settings={"steps": 40, "prompts_per_step": 16, "learning_rate": RECIPES["countdown"].settings["learning_rate"]},
-        train_rows=1000,
-        eval_rows=100,
-        answers=None,
-        drawn=32,
-        tries=1,
     ),
 }
 
@@ -131,20 +111,15 @@ def drawn_of(model, name: str, rows: Sequence[dict], num_generations: int, seed:
 
 
 def run(name: str, seed: int) -> dict:
-    """Fit the judge, train one task with one seed; what n samples are worth before and after, and what all of it took."""
+    """Fit the judge, train one task with one seed; what n samples are worth before and after."""
     task = CONDITIONS[name]
-    judge, accuracy = fitted(name, seed) if task.answers else (None, None)
-    model, seconds = timed(lambda: trained(name, seed), task.tries)
-    found = {
+    judge, accuracy = fitted(name, seed)
+    return {
         "before": measure(models()[0], name, seed, judge),
-        "after": measure(model, name, seed, judge),
-        "training": {"samples": task.settings["steps"] * task.settings["prompts_per_step"] * G, "seconds": seconds},
+        "after": measure(trained(name, seed), name, seed, judge),
+        "training": {"samples": task.settings["steps"] * task.settings["prompts_per_step"] * G},
+        "judge": rounded(accuracy),
     }
-    if judge:
-        found["judge"] = rounded(accuracy)
-    else:
-        found["guesses"] = guessed(name, seed)
-    return found
 
 
 def trained(name: str, seed: int):
@@ -164,18 +139,8 @@ def trained(name: str, seed: int):
     return model
 
 
-def timed(work: Callable, tries: int) -> tuple:
-    """The result of the work, and the least of the processor seconds that it took in so many tries."""
-    seconds = []
-    for _ in range(tries):
-        started = time.process_time()
-        made = work()
-        seconds.append(time.process_time() - started)
-    return made, rounded(min(seconds), 3)
-
-
-def measure(model, name: str, seed: int, judge: RewardModel | None) -> dict:
-    """The held-out reward, greedy and for each of NS by every way to choose, and the seconds that so many samples take."""
+def measure(model, name: str, seed: int, judge: RewardModel) -> dict:
+    """The held-out reward, greedy and for each of NS by every way to choose."""
     task = CONDITIONS[name]
     _, rows = rows_of(name)
     room = {"max_new_tokens": task.module.MAX_NEW_TOKENS}
@@ -184,9 +149,7 @@ def measure(model, name: str, seed: int, judge: RewardModel | None) -> dict:
     rewards = groups(drawn.rewards.tolist(), task.drawn)
     found["vote"] = by_votes(task, rows, drawn.completions)
     found["checker"] = by_scores(rewards, rewards)
-    if judge:
-        found["judge"] = by_scores(groups(scores_of(judge, drawn), task.drawn), rewards)
-    found["seconds"] = [timed(lambda: drawn_of(model, name, rows, n, seed), task.tries)[1] for n in NS]
+    found["judge"] = by_scores(groups(scores_of(judge, drawn), task.drawn), rewards)
     return found
 
 
@@ -247,28 +210,10 @@ def scores_of(judge: RewardModel, drawn: Evaluation) -> list[float]:
     return [scores[one] for one in asked]
 
 
-def guessed(name: str, seed: int) -> dict:
-    """The best of n random legal answers by the task's rule, and the seconds that so many take with their checking."""
-    task = CONDITIONS[name]
-    _, rows = rows_of(name)
-    rng = random.Random(seed)
-
-    def play(count: int) -> list[list[float]]:
-        rewards = []
-        for row in rows:
-            texts = [countdown.guess(row["numbers"], rng) for _ in range(count)]
-            columns = {key: [row[key]] * count for key in ("numbers", "target")}
-            rewards.append(task.right([row["prompt"]] * count, texts, **columns))
-        return rewards
-
-    rewards = play(task.drawn)
-    return {"checker": by_scores(rewards, rewards), "seconds": [timed(lambda: play(n), task.tries)[1] for n in NS]}
-
-
 def told(measured: dict) -> str:
     """A run in a few words: vote and checker at 1, 8 and 32, before and after."""
     said = []
     for when in ("before", "after"):
         at = [f"{measured[when]['vote'][i]:.2f}/{measured[when]['checker'][i]:.2f}" for i in (0, 3, 5)]
         said.append(f"{when} {' '.join(at)}")
-    return f"{', '.join(said)}, training {measured['training']['seconds']:.1f} s"
+    return ", ".join(said)

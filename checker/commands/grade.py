@@ -74,7 +74,7 @@ def grade_command(
     from checker.grading.table.gradescope import results as gradescope_results
     from checker.grading.table.scratch import scratch_in
     from checker.grading.undo import come_to_its_end, keep_aside
-    from checker.grading.work import bounded, collected
+    from checker.grading.work import collected, measure_limits, with_limits
     from checker.grading.writing import refuse_an_empty_class, write_class, write_similar
     from checker.reading.files import write_beside
     from checker.reading.markers import MarkerError
@@ -94,7 +94,7 @@ def grade_command(
         folder.prepare()
         this_class = class_of(folder, chosen, student)
         if exercise:
-            require(this_class.sheets, exercise)
+            require(this_class.worked_notebooks, exercise)
         saved, remarks, damaged = _forms(folder, forms)
         gradebooks = read_gradebooks(gradebook, this_class.rules.columns)
         print(f"{folder.path / RULES}: {this_class.rules}")
@@ -103,7 +103,9 @@ def grade_command(
         with scratch_in(folder.path):
             work = collected(submissions, this_class)
             _require_students(again, work)
-            work = bounded(work, this_class, folder.path / WORKED, 0 if dry_run or disputing else threads)
+            if not (dry_run or disputing):
+                measure_limits(work, this_class, folder.path / WORKED, threads)
+            work = with_limits(work, this_class, folder.path / WORKED)
             outlook = _outlook(work, folder, again, exercise, threads)
             if dry_run:
                 _foretell(work, folder, outlook)
@@ -121,10 +123,13 @@ def grade_command(
             remarks += write_class(this_class, work, results, folder.forms(), folder, gradebooks)
             alike = write_similar(this_class, work, folder)
             come_to_its_end(folder.path)
-        _tell(damaged, remarks)
+        for refused in damaged:
+            warn(refused)
+        for remark in remarks:
+            note(remark)
         _sum_up(work, results, folder, alike, gradebooks)
         if gradescope is not None:
-            write_beside(gradescope, gradescope_results([one.result for one in results], work.aside))
+            write_beside(gradescope, gradescope_results([one.result for one in results], work.ungraded))
     except (Unreadable, NoIsolation, MarkerError, ValueError) as error:
         # Gradescope shows this file and no terminal, so it must say why nothing was graded.
         complain(str(error))
@@ -187,10 +192,10 @@ def _outlook(work, folder, again, exercise, workers) -> str:
 
 def _foretell(work, folder, outlook: str) -> None:
     """Say what a run would grade, for whom, and what it would leave."""
-    for handed, job in work.jobs.values():
-        print(f"{handed.student}  {job.sheet.name}  {handed.place}")
-    for aside in work.aside:
-        print(f"not graded: {aside.place}. {aside.reason}")
+    for submission, job in work.jobs:
+        print(f"{submission.student}  {job.notebook}  {submission.place}")
+    for one in work.ungraded:
+        print(f"not graded: {one.place}. {one.reason}")
     for student in work.missing:
         print(f"{student}: {work.absence}")
     print(outlook)
@@ -203,12 +208,12 @@ def _show_disputed(work, folder, students, exercise) -> None:
     from checker.grading.disputes import FOLDER, dispute, of_students
     from checker.grading.table.class_folder import file_name
 
-    for handed, job in of_students(work.jobs.values(), students, exercise):
+    for submission, job in of_students(work.jobs, students, exercise):
         try:
             text = dispute(job, exercise)
         except BoxFailed as error:
-            raise Unreadable(f"{handed.student}: the box failed, by no fault of the function: {error}") from error
-        name = file_name(f"{handed.student} {Path(job.sheet.name).stem} {exercise}")
+            raise Unreadable(f"{submission.student}: the box failed, by no fault of the function: {error}") from error
+        name = file_name(f"{submission.student} {Path(job.notebook).stem} {exercise}")
         place = folder.write(f"{FOLDER}/{name}.txt", text)
         print("\n\n".join(text.split("\n\n")[:SHOWN_PARAGRAPHS]).rstrip())
         print(f"{place}: all of it. It holds hidden cases: do not hand it on while the assignment runs.")
@@ -229,21 +234,13 @@ def _forms(folder, place: Path | None) -> tuple[list, list[str], list[str]]:
 
 
 def _told_as_they_come(coming, count: int) -> list:
-    """All results. A line for each that is graded now, which happens here, one after another."""
+    """All results, by student and notebook, whatever an earlier run kept; a line for each, as soon as it is graded."""
     results = []
     for one in coming:
         results.append(one)
         if not one.kept:
-            print(f"{len(results):4d}/{count}  {one.handed.student}  {one.result['notebook']}  {_told(one.result)}")
-    return results
-
-
-def _tell(damaged: list[str], remarks: list[str]) -> None:
-    """Tell what a person should know: of forms that are none, and of all that was remarked on."""
-    for refused in damaged:
-        warn(refused)
-    for remark in remarks:
-        note(remark)
+            print(f"{len(results):4d}/{count}  {one.submission.student}  {one.result['notebook']}  {_told(one.result)}")
+    return sorted(results, key=lambda one: (one.submission.student, one.result["notebook"]))
 
 
 def _sum_up(work, results, folder, alike: int, gradebooks) -> None:
@@ -259,8 +256,8 @@ def _sum_up(work, results, folder, alike: int, gradebooks) -> None:
             f"{_counted(len(ungraded), 'notebook')} not graded, by no fault of the student's, so without a number in the"
             f" table. The first: {ungraded[0]}"
         )
-    if work.aside:
-        print(f"Not graded: {_counted(len(work.aside), 'file')}. {folder.path / 'not-graded.csv'} says why.")
+    if work.ungraded:
+        print(f"Not graded: {_counted(len(work.ungraded), 'file')}. {folder.path / 'not-graded.csv'} says why.")
     if alike:
         print(f"Alike: {_counted(alike, 'pair')} of notebooks. Read {folder.path / 'similar.html'} before you judge.")
     for gradebook in gradebooks:

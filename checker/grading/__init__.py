@@ -2,24 +2,25 @@
 
 `commands/grade.py` does this, without its options and messages:
 
-    this_class = class_of(folder, isolation)         # class.yml: the rules, worked notebooks, class list     classes.py
-    work = collected(paths, this_class)              # a job for each notebook; other files *aside*           work.py
-    work = bounded(work, this_class, file)           # limits of time and memory for each job                 work.py
+    this_class = class_of(folder, isolation)         # class.yml: rules, worked notebooks, class list         classes.py
+    work = collected(paths, this_class)              # a job for each notebook; the other files are ungraded  work.py
+    measure_limits(work, this_class, file, threads)  # what the worked notebooks take on this machine         work.py
+    work = with_limits(work, this_class, file)       # limits of time and memory for each job                 work.py
     results = list(graded(work, folder, run_jobs))   # for each job its points, findings and page             results.py
     write_class(this_class, work, results, ...)      # table, pages, feedback, gradebooks                     writing.py
 
-`run_jobs` (`judge/scheduling.py`) calls `grade` (`judge/submission.py`) for each job. The words:
+`run_jobs` (`judge/scheduling.py`) calls `grade` (`judge/one_notebook.py`) for each job. The words:
 
-    sheet    the worked notebook, as the list of its exercises with their points
-    job      one notebook to grade, with its sheet, its student and its limits
-    work     all jobs of a class, what was set aside, and who is missing
-    aside    a file that is not graded, with the reason
-    box      processes without network, with limits, in which student's code runs
+    submission        a file that a student handed in
+    worked notebook   a notebook of the course with its solutions: the exercises and their points
+    job               one notebook to grade: its text, its worked notebook, its student and its limits
+    work              all jobs of a class, the ungraded files with the reason of each, and who is missing
+    box               a sandbox: processes without network, with limits, in which students' code runs
 
 For one student it may go like this. Ann hands in dots.ipynb twice and a day late; `loss` is worth 2 points, a question 3:
 
-    collected      a job for the later of the two files; the other is set aside
-    bounded        240 s and 3,000 MB: the worked notebook took 60 s and 1,500 MB on this machine
+    collected      a job for the later of the two files; the other is ungraded
+    with_limits    240 s and 3,000 MB: the worked notebook took 60 s and 1,500 MB on this machine
     graded         `loss` gets 3/4 of its hidden cases right: 1.5 of 2 points; the question waits for the instructor
     write_class    ann: 1.5 points, a question open, 1 day late
 

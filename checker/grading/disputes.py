@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from checker.grading.box.walls import ROOT
-from checker.grading.collect.uploads import Handed
+from checker.grading.judge.one_notebook import Job, judge
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
-from checker.grading.judge.sheets import Sheet
-from checker.grading.judge.submission import Job, judge
+from checker.grading.judge.worked_notebooks import WorkedNotebook
+from checker.grading.work import Jobs
 from checker.points.items import Check, Item
 from checker.reading.notebook import Unreadable
 from checker.reading.text import printable
@@ -40,31 +40,31 @@ class _Listening:
         return self.references.judge(check, outcomes)
 
 
-def exercise_in(sheet: Sheet, name: str) -> Item | None:
+def exercise_in(worked: WorkedNotebook, name: str) -> Item | None:
     """The exercise of a notebook that has this name and checks that earn it; None where it has none."""
-    return next((item for item in sheet.items if item.name == name and item.checks), None)
+    return next((item for item in worked.items if item.name == name and item.checks), None)
 
 
-def require(sheets: Iterable[Sheet], name: str) -> None:
+def require(worked_notebooks: Iterable[WorkedNotebook], name: str) -> None:
     """Raises Unreadable where no notebook has such an exercise."""
-    sheets = list(sheets)
-    if not any(exercise_in(sheet, name) for sheet in sheets):
-        known = sorted({item.name for sheet in sheets for item in sheet.items if item.checks})
+    worked_notebooks = list(worked_notebooks)
+    if not any(exercise_in(worked, name) for worked in worked_notebooks):
+        known = sorted({item.name for worked in worked_notebooks for item in worked.items if item.checks})
         raise Unreadable(
             f"--exercise {name}: no notebook has a checked exercise of this name. There are {', '.join(known)}."
         )
 
 
-def of_students(jobs: Iterable[tuple[Handed, Job]], students: Collection[str], name: str) -> list[tuple[Handed, Job]]:
+def of_students(jobs: Jobs, students: Collection[str], name: str) -> Jobs:
     """The notebooks of some students that have an exercise.
 
     Raises:
         Unreadable: one of the students handed in no notebook that has it, so that there is nothing to show.
     """
-    theirs = [(handed, job) for handed, job in jobs if handed.student in students]
-    found = [(handed, job) for handed, job in theirs if exercise_in(job.sheet, name)]
-    for student in sorted(set(students) - {handed.student for handed, _ in found}):
-        there = ", ".join(sorted(job.sheet.name for handed, job in theirs if handed.student == student))
+    theirs = [(submission, job) for submission, job in jobs if submission.student in students]
+    found = [(submission, job) for submission, job in theirs if exercise_in(job.worked_notebook, name)]
+    for student in sorted(set(students) - {submission.student for submission, _ in found}):
+        there = ", ".join(sorted(job.notebook for submission, job in theirs if submission.student == student))
         raise Unreadable(f"--again {student} --exercise {name}: the exercise is in none of this student's: {there}.")
     return found
 
@@ -75,15 +75,15 @@ def dispute(job: Job, name: str) -> str:
     Raises:
         BoxFailed: a box did, and not the submission.
     """
-    item = exercise_in(job.sheet, name)
+    item = exercise_in(job.worked_notebook, name)
     settings = job.settings
     references = ReferenceProcess(settings.seed)
     listening = _Listening(references)
     try:
-        judged = judge(replace(job, sheet=replace(job.sheet, items=(item,))), listening)
+        judged = judge(replace(job, worked_notebook=replace(job.worked_notebook, items=(item,))), listening)
     finally:
         references.close()
-    pieces = [f"{job.student}, {job.sheet.name}, {name}: the function as it was handed in, by itself."]
+    pieces = [f"{job.student}, {job.notebook}, {name}: the function as it was handed in, by itself."]
     for check, verdict in judged.items():
         pieces.append(verdict.text)
         failed = _failed(check, listening.outcomes.get(check.name, []), settings.seed)

@@ -5,11 +5,11 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from checker.grading.collect.uploads import Handed
+from checker.grading.collect.uploads import Submission
 from checker.grading.disputes import exercise_in
-from checker.grading.judge.submission import DIGITS, Job, points_of
+from checker.grading.judge.one_notebook import DIGITS, Job, points_of
 from checker.grading.table.class_folder import Folder
-from checker.grading.work import Work
+from checker.grading.work import ClassWork, Jobs
 from checker.points.totals import shown
 
 USUAL = 60.0  # seconds in which a notebook runs, where none was graded yet
@@ -21,48 +21,54 @@ RunJobs = Callable[[list[Job]], Iterable[tuple[Job, dict]]]
 class Graded:
     """The result of a notebook. kept: it was there before this run.    changed: a sentence on its points; "" for none."""
 
-    handed: Handed
+    submission: Submission
     result: dict
     kept: bool = False
     changed: str = ""
 
 
-def waiting(work: Work, folder: Folder, again: Collection[str] = (), exercise: str = "") -> tuple[int, float]:
+def waiting(work: ClassWork, folder: Folder, again: Collection[str] = (), exercise: str = "") -> tuple[int, float]:
     """The number of notebooks that a run grades, and about how many seconds one of them takes.
 
     exercise: the one that `regraded` judges anew, which runs no notebook whole.
     """
     if exercise:
-        return sum(exercise_in(job.sheet, exercise) is not None for _, job in work.jobs.values()), JUDGED
-    known = {digest: folder.result(digest) for digest in work.jobs}
-    new = [job for digest, (handed, job) in work.jobs.items() if known[digest] is None or handed.student in again]
-    took = [result["seconds"] for result in known.values() if result is not None]
+        return sum(exercise_in(job.worked_notebook, exercise) is not None for _, job in work.jobs), JUDGED
+    results = [folder.result(job.digest) for _, job in work.jobs]
+    new = [job for (one, job), result in zip(work.jobs, results) if result is None or one.student in again]
+    took = [result["seconds"] for result in results if result is not None]
     seconds = sum(took) / len(took) if took else USUAL
     runs_whole = any(job.settings.whole for job in new)
     return len(new), JUDGED + (seconds if runs_whole else 0)
 
 
-def graded(work: Work, folder: Folder, run_jobs: RunJobs, again: Collection[str] = ()) -> Iterator[Graded]:
-    """The result of every notebook: of an earlier run where the digest is the same, else graded now, and kept at once.
+def graded(work: ClassWork, folder: Folder, run_jobs: RunJobs, again: Collection[str] = ()) -> Iterator[Graded]:
+    """The result of every notebook: first those of an earlier run where nothing changed, then those that are graded now.
 
-    Args:
-        run_jobs: grades jobs, and gives each with its result as it comes.
-        again: students whose notebooks are graded anew.
+    What is graded now is kept at once, under the job's digest, and comes in the order in which it is done.
+
+    run_jobs: grades jobs, and gives each with its result as it comes.    again: students who are graded anew.
     """
     new = []
-    for digest, (handed, job) in work.jobs.items():
-        result = folder.result(digest)
-        if result is None or handed.student in again:
-            new.append(job)
+    for submission, job in work.jobs:
+        result = folder.result(job.digest)
+        if result is None or submission.student in again:
+            new.append((submission, job))
         else:
-            yield Graded(handed, result, kept=True)
-    for job, result in run_jobs(new):
-        _keep(folder, job, result)
-        handed, _ = work.jobs[job.digest]
-        yield Graded(handed, result)
+            yield Graded(submission, result, kept=True)
+    for submission, job, result in ran(new, run_jobs):
+        keep(folder, job, result)
+        yield Graded(submission, result)
 
 
-def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> Iterator[Graded]:
+def ran(jobs: Jobs, run_jobs: RunJobs) -> Iterator[tuple[Submission, Job, dict]]:
+    """Run jobs; each comes with its result, beside its submission, in the order in which they are done."""
+    submissions = {job.digest: submission for submission, job in jobs}
+    for job, result in run_jobs([job for _, job in jobs]):
+        yield submissions[job.digest], job, result
+
+
+def regraded(work: ClassWork, folder: Folder, run_jobs: RunJobs, exercise: str) -> Iterator[Graded]:
     """Every notebook's result of an earlier run, with one exercise judged anew; in full where there was no earlier one.
 
     After a check was mended nothing else of the class changes, although the course is another one now. Where a box
@@ -70,34 +76,36 @@ def regraded(work: Work, folder: Folder, run_jobs: RunJobs, exercise: str) -> It
     """
     earlier = folder.earlier()
     new = []
-    functions_only = {}  # by its digest: the whole job, and the earlier result
-    for handed, job in work.jobs.values():
-        before = earlier.get(_upload_digest(job))
+    functions_only = {}  # by the digest of such a job: the whole one, and its earlier result
+    for submission, job in work.jobs:
+        before = earlier.get(upload_digest(job))
         if before is None:
-            new.append(job)
-        elif exercise_in(job.sheet, exercise) is None:
+            new.append((submission, job))
+        elif exercise_in(job.worked_notebook, exercise) is None:
             folder.keep(job.digest, before)
-            yield Graded(handed, before, kept=True)
+            yield Graded(submission, before, kept=True)
         else:
             functions = replace(job, settings=replace(job.settings, whole=False))
             functions_only[functions.digest] = (job, before)
-            new.append(functions)
-    for judged, result in run_jobs(new):
-        job, before = functions_only.get(judged.digest, (judged, None))
-        handed = work.jobs[job.digest][0]
+            new.append((submission, functions))
+    for submission, job, result in ran(new, run_jobs):
+        job, before = functions_only.get(job.digest, (job, None))
         told = ""
-        if before is not None and result["ungraded"]:
-            result, told = before, f"not judged anew: {result['ungraded']}"
-        else:
-            if before is not None:
-                result, told = _with_anew(before, result, exercise_in(job.sheet, exercise).key)
-            _keep(folder, job, result)
-        changed = f"{handed.student}, {job.sheet.name}, {exercise}: {told}" if told else ""
-        yield Graded(handed, result, changed=changed)
+        if before is not None:
+            result, told = with_exercise(before, result, exercise_in(job.worked_notebook, exercise).key)
+        if result is not before:
+            keep(folder, job, result)
+        changed = f"{submission.student}, {job.notebook}, {exercise}: {told}" if told else ""
+        yield Graded(submission, result, changed=changed)
 
 
-def _with_anew(before: dict, now: dict, key: str) -> tuple[dict, str]:
-    """An earlier result with one exercise of a newer one, and how its points changed; "" where they did not."""
+def with_exercise(before: dict, now: dict, key: str) -> tuple[dict, str]:
+    """An earlier result with one exercise of a newer one, and how its points changed; "" where they did not.
+
+    Where a box failed in the newer one, it is the earlier result itself.
+    """
+    if now["ungraded"]:
+        return before, f"not judged anew: {now['ungraded']}"
     new = next(item for item in now["items"] if item["key"] == key)
     by_key = {item["key"]: item for item in before["items"]}
     old = by_key.get(key, {"earned": None})
@@ -111,13 +119,13 @@ def _points(item: dict) -> str:
     return "none yet" if item["earned"] is None else shown(item["earned"])
 
 
-def _keep(folder: Folder, job: Job, result: dict) -> None:
+def keep(folder: Folder, job: Job, result: dict) -> None:
     """Keep a result for the runs to come, but one that failed for a reason that may be gone by then."""
     if not result.get("transient"):  # an earlier version wrote no such line
-        folder.keep(job.digest, result | {"upload": _upload_digest(job)})
+        folder.keep(job.digest, result | {"upload": upload_digest(job)})
 
 
-def _upload_digest(job: Job) -> str:
+def upload_digest(job: Job) -> str:
     """A name for what was handed in and the cases it is judged by, which stays when the course changes."""
     parts = [job.student, job.name, job.text, job.settings.seed, job.settings.whole, *job.modules]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]

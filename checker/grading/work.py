@@ -1,17 +1,16 @@
 """The work of grading a class: what was handed in, as notebooks to be graded, each within its limits.
 
-`collected` reads what lies there, chooses what counts, sets the rest aside with a reason, and lists who is missing:
+`collected` finds the notebooks (`collect/uploads.py`), reads them, and chooses those that count. For instance:
 
     handed in, by the names that Canvas gives files    becomes
     ann_LATE_11_502_mine.ipynb                         a job: ann's dots.ipynb, late
-    ann_11_501_dots.ipynb                              set aside: the later one is graded
-    bob_12_503_notes.txt                               set aside: it is not a notebook
+    ann_11_501_dots.ipynb                              ungraded: the later one is graded
+    bob_12_503_notes.txt                               ungraded: it is not a notebook
     nothing of cy, who is on the class list            missing
 """
 
 import json
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from checker.grading.classes import Class
 from checker.grading.collect.apart import apart
 from checker.grading.collect.uploads import (
     NOTHING_DONE,
-    Aside,
-    Handed,
+    Submission,
+    Ungraded,
     collect,
     differ_by_number,
     edition,
@@ -29,9 +28,9 @@ from checker.grading.collect.uploads import (
     undecided,
     unlike,
 )
-from checker.grading.judge.sheets import sheet_for
-from checker.grading.judge.submission import Job
-from checker.grading.judge.worked_run import taken_by
+from checker.grading.judge.one_notebook import Job
+from checker.grading.judge.worked_notebooks import worked_notebook_for
+from checker.grading.judge.worked_run import measure, measured
 from checker.grading.table.rules import Rules
 from checker.reading.notebook import Unreadable, parse
 
@@ -40,33 +39,34 @@ PERHAPS_ABSENT = (
     "No notebook was found under this name. Of a file that was handed in it is not known whose it is: it may be this"
     " student's."
 )
+Jobs = list[tuple[Submission, Job]]  # each beside the submission that it was made of
 
 
 @dataclass(frozen=True)
-class Work:
-    """The work of grading a class: jobs, each beside the file it was made of, and the files that were set aside.
+class ClassWork:
+    """The work of grading a class: a job for each student and notebook, and the files that are not graded.
 
-    jobs: by their digests.    missing: those of the roster of whom nothing is known to be there.
+    missing: those of the roster of whom nothing is known to be there.
     """
 
-    jobs: dict[str, tuple[Handed, Job]]
-    aside: list[Aside]
+    jobs: Jobs
+    ungraded: list[Ungraded]
     missing: list[str]
 
     @property
     def students(self) -> set[str]:
         """Those of whom a notebook is graded."""
-        return {handed.student for handed, _ in self.jobs.values()}
+        return {submission.student for submission, _ in self.jobs}
 
     @property
     def late(self) -> set[str]:
         """Those of whom something was late."""
-        return {handed.student for handed, _ in self.jobs.values() if handed.late}
+        return {submission.student for submission, _ in self.jobs if submission.late}
 
     @property
     def has_unclaimed(self) -> bool:
         """True where something was handed in of which nobody knows whose it is."""
-        return any(aside.unknown for aside in self.aside)
+        return any(one.unknown for one in self.ungraded)
 
     @property
     def absence(self) -> str:
@@ -74,74 +74,52 @@ class Work:
         return PERHAPS_ABSENT if self.has_unclaimed else ABSENT
 
 
-def collected(paths: list[Path], this_class: Class) -> Work:
+def collected(paths: list[Path], this_class: Class) -> ClassWork:
     """The work that was handed in: one job for each student and notebook.
 
     Raises:
-        Unreadable: one of the paths is not there. (Of an empty class all pages would be deleted.)
+        Unreadable: one of the paths is not there. A run without its notebooks would delete the pages of their students.
     """
     for path in paths:
         if not path.exists():
             raise Unreadable(f"{path} is not there. {NOTHING_DONE}")
-    rules = this_class.rules
+    rules, roster = this_class.rules, this_class.roster
     with tempfile.TemporaryDirectory() as scratch:
-        found = collect(paths, Path(scratch), this_class.roster, rules.pattern, rules.due, this_class.only_student)
-        read, unread = _read(found.handed, this_class)
-        counted, not_counted = _counted(read, rules.notebooks)
-    aside = [*found.aside, *unread, *not_counted]
-    jobs = {job.digest: (handed, job) for handed, job in counted}
-    known = {handed.student for handed, _ in counted} | {one.student for one in aside}
-    missing = [student.id for student in this_class.roster.students if student.id not in known]
-    return Work(jobs, aside, missing)
+        found = collect(paths, Path(scratch), roster, rules.pattern, rules.due, this_class.only_student)
+        read, unreadable = read_jobs(found.submissions, this_class)
+        assigned = [(submission, job) for submission, job in read if rules.assigns(job.notebook)]
+        counted, others = latest_of_each(assigned)
+    jobs = [(replace(submission, file=None, modules=()), job) for submission, job in counted]  # these files are gone
+    ungraded = [*found.ungraded, *unreadable, *others, *not_assigned(read, jobs, rules)]
+    known = {submission.student for submission, _ in jobs} | {one.student for one in ungraded}
+    missing = [student.id for student in roster.students if student.id not in known]
+    return ClassWork(jobs, ungraded, missing)
 
 
-def bounded(work: Work, this_class: Class, place: Path, threads: int = 0, tell: Callable[[str], None] = print) -> Work:
-    """The same work with limits on time and memory: from class.yml, else a multiple of what the worked notebook takes.
-
-    Args:
-        place: the file that keeps what worked notebooks take.
-        threads: how many of them run at once where that is not known yet; 0: none runs, and the usual limits hold.
-        tell: is given a sentence on each that runs.
-    """
-    rules = this_class.rules
-    measured = {}  # by the sheet's digest
-    if this_class.settings.whole and None in (rules.seconds, rules.megabytes):
-        sheets = {job.sheet.digest: job.sheet for _, job in work.jobs.values()}.values()
-        measured = taken_by(sheets, this_class.settings, place, threads, tell)
-    jobs = {}
-    for handed, job in work.jobs.values():
-        limits = job.limits
-        if job.sheet.digest in measured:
-            limits = measured[job.sheet.digest].limits
-        job = replace(job, limits=_by_rules(limits, rules))
-        jobs[job.digest] = (handed, job)
-    return replace(work, jobs=jobs)
-
-
-def _by_rules(limits: Limits, rules: Rules) -> Limits:
-    """The limits with those that class.yml sets."""
-    if rules.seconds is not None:
-        limits = replace(limits, wall=rules.seconds, cpu=max(limits.cpu, 2 * rules.seconds))
-    if rules.megabytes is not None:
-        limits = replace(limits, memory=int(rules.megabytes * MEGABYTE))
-    return limits
-
-
-def _read(several: list[Handed], this_class: Class) -> tuple[list[tuple[Handed, Job]], list[Aside]]:
-    """The jobs of the files that are notebooks of this class, each beside its file, and the others with the reason."""
-    read = []
-    unread = []
-    for handed in several:
+def read_jobs(submissions: list[Submission], this_class: Class) -> tuple[Jobs, list[Ungraded]]:
+    """The jobs of the submissions that are notebooks of this class, and the other files with the reason."""
+    jobs = []
+    unreadable = []
+    for submission in submissions:
         try:
-            metadata, text = apart(_opened, handed.file.absolute())  # the process stands in another folder
-            modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in handed.modules)
-            sheet = sheet_for({"metadata": metadata}, handed.name, this_class.sheets)
-            student = this_class.shown(handed.student)
-            read.append((handed, Job(student, handed.name, text, sheet, this_class.settings, modules)))
+            jobs.append((submission, job_of(submission, this_class)))
         except Unreadable as error:
-            remark = f"{handed.name} was not graded: {error}"
-            unread.append(Aside(handed.place, str(error), handed.student, remark))
-    return read, unread
+            remark = f"{submission.name} was not graded: {error}"
+            unreadable.append(Ungraded(submission.place, str(error), submission.student, remark))
+    return jobs, unreadable
+
+
+def job_of(submission: Submission, this_class: Class) -> Job:
+    """The job of grading a submission, with the usual limits.
+
+    Raises:
+        Unreadable: it is no notebook, or not one of this class.
+    """
+    metadata, text = apart(_opened, submission.file.absolute())  # the process stands in another folder
+    modules = tuple((name, file.read_text("utf-8", "replace")) for name, file in submission.modules)
+    worked = worked_notebook_for({"metadata": metadata}, submission.name, this_class.worked_notebooks)
+    student = this_class.pseudonym_of(submission.student)
+    return Job(student, submission.name, text, worked, this_class.settings, modules)
 
 
 def _opened(file: Path) -> tuple[object, str]:
@@ -150,43 +128,75 @@ def _opened(file: Path) -> tuple[object, str]:
     return content.get("metadata"), json.dumps(content)
 
 
-def _counted(read: list[tuple[Handed, Job]], assigned: tuple[str, ...]) -> tuple[list[tuple[Handed, Job]], list[Aside]]:
-    """The job of each student and assigned notebook that counts, and the other files with the reason.
-
-    assigned: names of notebooks; none where all are.
-    """
-    together: dict[tuple[str, str], list[tuple[Handed, Job]]] = {}
-    extra = []
-    for handed, job in read:
-        if assigned and job.sheet.name not in assigned:
-            extra.append((handed, job))
-        else:
-            together.setdefault((handed.student, job.sheet.name), []).append((handed, job))
+def latest_of_each(jobs: Jobs) -> tuple[Jobs, list[Ungraded]]:
+    """The job of each student and notebook that was handed in last, and the other files with the reason."""
+    together: dict[tuple[str, str], Jobs] = {}
+    for submission, job in jobs:
+        together.setdefault((submission.student, job.notebook), []).append((submission, job))
     counted = []
-    aside = []
+    ungraded = []
     for (_, notebook), several in together.items():
-        latest_one, others = _latest([handed for handed, _ in several], notebook)
-        counted += [(handed, job) for handed, job in several if handed is latest_one]
-        aside += others
-    served = {handed.student for handed, _ in counted}
-    return counted, aside + [_not_assigned(handed, job.sheet.name, assigned, served) for handed, job in extra]
+        chosen, others = choose([submission for submission, _ in several], notebook)
+        counted += [(submission, job) for submission, job in several if submission is chosen]
+        ungraded += others
+    return counted, ungraded
 
 
-def _latest(several: list[Handed], notebook: str) -> tuple[Handed | None, list[Aside]]:
+def choose(several: list[Submission], notebook: str) -> tuple[Submission | None, list[Ungraded]]:
     """The latest of a student's uploads of a notebook, None where that is not known, and the others with the reason."""
     # lab-1 and lab-2 may be two notebooks. Where their metadata is lost, none is graded rather than the wrong one.
-    if len(several) > 1 and differ_by_number(handed.name for handed in several if not edition(handed)):
-        return None, [unlike(handed, notebook, several) for handed in several]
+    if len(several) > 1 and differ_by_number(submission.name for submission in several if not edition(submission)):
+        return None, [unlike(submission, notebook, several) for submission in several]
     last = latest(several)
     if last is None:
-        return None, [undecided(handed, notebook, several) for handed in several]
+        return None, [undecided(submission, notebook, several) for submission in several]
     reason = f"{last.student} handed in {notebook} under another name too: {last.place} is graded."
-    return last, [Aside(handed.place, reason) for handed in several if handed is not last]
+    return last, [Ungraded(submission.place, reason) for submission in several if submission is not last]
 
 
-def _not_assigned(handed: Handed, notebook: str, assigned: tuple[str, ...], served: set[str]) -> Aside:
-    """A notebook that does not count, which its student hears where nothing else is graded."""
-    reason = f"{notebook} is not assigned: class.yml names {', '.join(assigned)}."
-    if handed.student in served:
-        return Aside(handed.place, reason)
-    return Aside(handed.place, reason, handed.student, f"{handed.name} was not graded: it is not assigned.")
+def not_assigned(read: Jobs, graded: Jobs, rules: Rules) -> list[Ungraded]:
+    """The notebooks that class.yml does not name. Their students hear of them where nothing else of theirs is graded."""
+    served = {submission.student for submission, _ in graded}
+    ungraded = []
+    for submission, job in read:
+        if rules.assigns(job.notebook):
+            continue
+        reason = f"{job.notebook} is not assigned: class.yml names {', '.join(rules.notebooks)}."
+        if submission.student in served:
+            ungraded.append(Ungraded(submission.place, reason))
+        else:
+            remark = f"{submission.name} was not graded: it is not assigned."
+            ungraded.append(Ungraded(submission.place, reason, submission.student, remark))
+    return ungraded
+
+
+def measure_limits(work: ClassWork, this_class: Class, place: Path, threads: int) -> None:
+    """Run the worked notebooks where the limits depend on what they take and that is not known yet; say what it was.
+
+    place: the file that keeps what they take.    threads: how many of them run at once.
+    """
+    if this_class.needs_measuring:
+        measure([job.worked_notebook for _, job in work.jobs], this_class.settings, place, threads, print)
+
+
+def with_limits(work: ClassWork, this_class: Class, place: Path) -> ClassWork:
+    """The same work with limits on time and memory: from class.yml, else a multiple of what the worked notebook takes.
+
+    place: the file of `measure_limits`. What it does not know has the usual limits.
+    """
+    jobs = []
+    for submission, job in work.jobs:
+        limits = job.limits
+        if this_class.needs_measuring:
+            limits = measured(job.worked_notebook, this_class.settings, place).limits
+        jobs.append((submission, replace(job, limits=limits_by_rules(limits, this_class.rules))))
+    return replace(work, jobs=jobs)
+
+
+def limits_by_rules(limits: Limits, rules: Rules) -> Limits:
+    """The limits with those that class.yml sets."""
+    if rules.seconds is not None:
+        limits = replace(limits, wall=rules.seconds, cpu=max(limits.cpu, 2 * rules.seconds))
+    if rules.megabytes is not None:
+        limits = replace(limits, memory=int(rules.megabytes * MEGABYTE))
+    return limits

@@ -9,7 +9,7 @@ from pathlib import Path
 from checker.grading.classes import Class
 from checker.grading.collect.apart import TooMuch, apart
 from checker.grading.collect.similarity import THRESHOLD, Text, pairs, text_in, text_of
-from checker.grading.judge.submission import Job
+from checker.grading.judge.one_notebook import Job
 from checker.grading.lines import give, lines_of, unclear
 from checker.grading.results import Graded
 from checker.grading.table.class_folder import Folder, file_name
@@ -18,13 +18,13 @@ from checker.grading.table.class_statistics import page as statistics_page
 from checker.grading.table.feedback import feedback
 from checker.grading.table.gradebooks import FOLDER as GRADEBOOKS
 from checker.grading.table.gradebooks import GRADESCOPE, Gradebook, by_address, filled
-from checker.grading.table.grades import TABLE, write
+from checker.grading.table.grades import TABLE, Corrections, write
 from checker.grading.table.gradescope import handing_back
 from checker.grading.table.judging import QUESTIONS, Submitted, questions
 from checker.grading.table.judging import page as question_page
 from checker.grading.table.overview import INDEX, index, row, ways, with_neighbours
 from checker.grading.table.students import Line
-from checker.grading.work import Work
+from checker.grading.work import ClassWork
 from checker.pages.templates import template
 from checker.points.forms import Form
 from checker.points.rubric import for_a_cell
@@ -35,13 +35,13 @@ TO_PLATFORM = "feedback.zip"
 
 def write_class(
     this_class: Class,
-    work: Work,
+    work: ClassWork,
     results: list[Graded],
     forms: list[Form],
     folder: Folder,
     gradebooks: Iterable[Gradebook] = (),
 ) -> list[str]:
-    """Write pages, feedback, the table and what was set aside; sentences on what the instructor should know.
+    """Write pages, feedback, the table and what was not graded; sentences on what the instructor should know.
 
     Args:
         gradebooks: the platforms' tables that are to be filled as well.
@@ -49,7 +49,7 @@ def write_class(
     """
     by_student = lines_of(this_class, work, results)
     remarks = give(this_class, by_student, forms)
-    lines = sorted(by_student.values(), key=lambda line: this_class.shown(line.student))
+    lines = sorted(by_student.values(), key=lambda line: this_class.pseudonym_of(line.student))
     _write_lists(this_class, lines, work, results, folder)
     corrections = write(folder, lines)
     _write_feedback(this_class, lines, work, folder, corrections)
@@ -58,39 +58,40 @@ def write_class(
     return [*remarks, *unclear(lines), *_write_gradebooks(this_class, lines, folder, corrections, gradebooks)]
 
 
-def refuse_an_empty_class(work: Work, folder: Folder) -> None:
+def refuse_an_empty_class(work: ClassWork, folder: Folder) -> None:
     """Raises Unreadable where nothing at all was collected, and an earlier run's grades are there."""
     if not work.jobs and (folder.path / TABLE).exists():
-        why = f" The first of what was found is {work.aside[0].place}: {work.aside[0].reason}" if work.aside else ""
+        first = next(iter(work.ungraded), None)
+        why = f" The first of what was found is {first.place}: {first.reason}" if first else ""
         raise Unreadable(
             f"No notebook of anybody was found, so that the grades in {folder.path} stay as they are.{why}"
         )
 
 
 def _write_lists(
-    this_class: Class, lines: Iterable[Line], work: Work, results: Iterable[Graded], folder: Folder
+    this_class: Class, lines: Iterable[Line], work: ClassWork, results: Iterable[Graded], folder: Folder
 ) -> None:
     """Write what was not graded, and who is who where pages go without names."""
-    not_graded = [[aside.place, aside.reason] for aside in work.aside]
-    not_graded += [[one.handed.place, one.result["ungraded"]] for one in results if one.result["ungraded"]]
+    not_graded = [[one.place, one.reason] for one in work.ungraded]
+    not_graded += [[one.submission.place, one.result["ungraded"]] for one in results if one.result["ungraded"]]
     folder.write_table("not-graded.csv", _csv([["file", "reason"], *not_graded]))
     if this_class.rules.anonymous:
-        names = [[this_class.shown(line.student), line.student] for line in lines]
+        names = [[this_class.pseudonym_of(line.student), line.student] for line in lines]
         folder.write_table("names.csv", _csv([["shown as", "student"], *names]))
 
 
-def write_similar(this_class: Class, work: Work, folder: Folder, threshold: float = THRESHOLD) -> int:
+def write_similar(this_class: Class, work: ClassWork, folder: Folder, threshold: float = THRESHOLD) -> int:
     """Write the page of similar notebooks, for the instructor alone; how many pairs there are."""
     groups = []
-    for sheet in this_class.sheets:
+    for worked in this_class.worked_notebooks:
         together: dict[str, list[Job]] = {}  # a group hands in once
-        for handed, job in work.jobs.values():
-            if job.sheet is sheet:
-                together.setdefault(handed.place, []).append(job)
+        for submission, job in work.jobs:
+            if job.worked_notebook is worked:
+                together.setdefault(submission.place, []).append(job)
         texts = [_text_of(", ".join(job.student for job in jobs), jobs[0]) for jobs in together.values()]
-        known = [text_of("", sheet.handed_out), text_of("", sheet.worked)]
+        known = [text_of("", worked.handed_out), text_of("", worked.content)]
         if texts:
-            groups.append((sheet.name, pairs(texts, known, threshold)))
+            groups.append((worked.name, pairs(texts, known, threshold)))
     folder.write("similar.html", template("similar.html.j2").render(groups=groups, threshold=threshold))
     return sum(len(found) for _, found in groups)
 
@@ -104,11 +105,7 @@ def _text_of(students: str, job: Job) -> Text:
 
 
 def _write_gradebooks(
-    this_class: Class,
-    lines: list[Line],
-    folder: Folder,
-    corrections: dict[str, tuple[str, str, str]],
-    gradebooks: Iterable[Gradebook],
+    this_class: Class, lines: list[Line], folder: Folder, corrections: Corrections, gradebooks: Iterable[Gradebook]
 ) -> list[str]:
     """Write the platforms' tables with the points in them; sentences on what the instructor should know."""
     said = []
@@ -132,14 +129,14 @@ def _write_gradebooks(
 
 
 def _write_feedback(
-    this_class: Class, lines: Iterable[Line], work: Work, folder: Folder, corrections: dict[str, tuple[str, str, str]]
+    this_class: Class, lines: Iterable[Line], work: ClassWork, folder: Folder, corrections: Corrections
 ) -> None:
     """Write a page for each student, and a zip of them as a platform takes it back. corrections: by student."""
-    places = {handed.student: handed.back for handed, _ in work.jobs.values() if handed.back}
+    places = {submission.student: submission.back for submission, _ in work.jobs if submission.back}
     packed = io.BytesIO()
     written = set()
     for line in lines:
-        shown = this_class.shown(line.student)
+        shown = this_class.pseudonym_of(line.student)
         text = feedback(line, shown, corrections.get(line.student, ("",))[0])
         written.add(folder.write(f"feedback/{file_name(shown)}.html", text))
         if line.student in places:
@@ -151,13 +148,13 @@ def _write_feedback(
         folder.write(TO_PLATFORM, packed.getvalue())
 
 
-def _write_pages(this_class: Class, lines: list[Line], work: Work, folder: Folder) -> None:
+def _write_pages(this_class: Class, lines: list[Line], work: ClassWork, folder: Folder) -> None:
     """Write the instructor's pages: of each notebook, of each question, and the index of all."""
     rows = []
     texts = {}
     without = []
     for line in lines:
-        shown = this_class.shown(line.student)
+        shown = this_class.pseudonym_of(line.student)
         remarks = " ".join(line.remarks)
         if not line.results:
             without.append((shown, remarks))
@@ -177,18 +174,18 @@ def _write_pages(this_class: Class, lines: list[Line], work: Work, folder: Folde
 
 
 def _submitted(
-    this_class: Class, lines: Iterable[Line], work: Work, pages: dict[tuple[str, str], str]
+    this_class: Class, lines: Iterable[Line], work: ClassWork, pages: dict[tuple[str, str], str]
 ) -> Iterator[Submitted]:
     """The graded notebooks with what stands in them. pages: their addresses, by whose they are and by their names."""
-    jobs = {(handed.student, job.sheet.name): job for handed, job in work.jobs.values()}
+    jobs = {(submission.student, job.notebook): job for submission, job in work.jobs}
     for line in lines:
         for notebook, result in line.results.items():
             if result["ungraded"]:
                 continue
             job = jobs[line.student, notebook]
-            page = pages[this_class.shown(line.student), notebook]
+            page = pages[this_class.pseudonym_of(line.student), notebook]
             form = line.forms.get(notebook)
-            yield Submitted(this_class.shown(line.student), job.sheet, job.text, result, form, page)
+            yield Submitted(this_class.pseudonym_of(line.student), job.worked_notebook, job.text, result, form, page)
 
 
 def _remove_others(folder: Folder, name: str, written: set[Path]) -> None:

@@ -244,8 +244,8 @@ EQUIVALENT = {
     "checker/grading/box/modules.py": {
         r"range\(len|\) \+ 2\)": "The empty name is no module, and a name that is there twice is there.",
     },
-    "checker/grading/judge/sheets.py": {
-        r"^read_sheet: notebook = ": "What is read of the notebook here does not say where it lay.",
+    "checker/grading/judge/worked_notebooks.py": {
+        r"^read_worked_notebook: notebook = ": "What is read of the notebook here does not say where it lay.",
     },
     "checker/grading/judge/oracle/key.py": {
         r"^Compared: blank_case": "Every blank one is made with its case.",
@@ -265,11 +265,11 @@ EQUIVALENT = {
     "checker/rules/limit.py": {
         r"^bars: longest = .*default=((None|2)\) or 1|1\) or 2)$": "Where there is no cell there is no bar, and where no cell has a character every bar is empty.",
     },
-    "checker/grading/classes.py": {
+    "checker/grading/work.py": {
         r"->  if len\(several\) >= 1 and": "One name differs from no other; it is a pass saved.",
     },
     "checker/grading/writing.py": {
-        r'^write_similar: .*text_of\("XXXX", sheet\.(handed_out|worked)\)': "Of what is known nobody asks whose it is.",
+        r'^write_similar: .*text_of\("XXXX", worked\.(handed_out|content)\)': "Of what is known nobody asks whose it is.",
     },
     "checker/grading/collect/attribution.py": {
         r"range\(len\(words\) \+ 2\), 2\)": "The same runs once more, and an empty one, which is nobody's name.",

@@ -36,10 +36,10 @@ NUMBERED = re.compile(r"(?P<name>.*?)[-_ ]?(?P<number>\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Handed:
-    """One notebook of one student.
+class Submission:
+    """A file that a student handed in: a notebook, or a module of the student's own.
 
-    name: of the file as it was handed in.   place: where it lay, for people.
+    name: of the file as it was handed in.   place: where it lay, for people.   file: None once it was read.
     upload: what orders several uploads, later ones larger; () where the platform does not say.
     days_late: begun days after the due date; None where the platform does not say when it was handed in.
     back: the place in a zip from which the platform gives the student a file; "" where it takes none.
@@ -48,7 +48,7 @@ class Handed:
 
     student: str
     name: str
-    file: Path
+    file: Path | None
     place: str
     late: bool = False
     upload: tuple[int, ...] = ()
@@ -59,7 +59,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Aside:
+class Ungraded:
     """A file that is not graded, and why.
 
     student: who handed it in and has nothing graded in its place; "" where that is not known, or is not so.
@@ -78,8 +78,8 @@ class Aside:
 class Collected:
     """All that was found."""
 
-    handed: list[Handed] = field(default_factory=list)
-    aside: list[Aside] = field(default_factory=list)
+    submissions: list[Submission] = field(default_factory=list)
+    ungraded: list[Ungraded] = field(default_factory=list)
 
 
 def collect(
@@ -102,33 +102,38 @@ def collect(
     """
     asks = compiled(pattern)
     paths = list(paths)
-    submissions = metadata(paths)
+    gradescope = metadata(paths)
     found = Collected()
-    uploads: dict[tuple[str, str], list[Handed]] = {}
-    modules: dict[tuple[str, str], list[Handed]] = {}
-    unread: list[tuple[Aside, Entry | Skipped]] = []
+    uploads: dict[tuple[str, str], list[Submission]] = {}
+    modules: dict[tuple[str, str], list[Submission]] = {}
+    unread: list[tuple[Ungraded, Entry | Skipped]] = []
     inventory = take(paths, scratch, owner_key, (MODULE,))
     made = {path: naming(entry.inside for entry in inventory.entries if entry.given == path) for path in paths}
+
+    def owners(entry: Entry | Skipped) -> list[tuple[Sender, str | Unreadable]]:
+        """Those who handed in a file, by its place, each with the student who that is, or the reason why nobody knows."""
+        several = senders(entry.inside, gradescope, made.get(entry.given))
+        return [(says, only_student or owner_of(entry.inside, says, roster, asks)) for says in several]
+
     for skipped in inventory.skipped:
         # Gradescope's own file was read above, and is nobody's submission.
         if str(inside_export(skipped.inside)) != METADATA:
-            unread.append((Aside(one_line(skipped.name), f"It is {skipped.reason}."), skipped))
+            unread.append((Ungraded(one_line(skipped.name), f"It is {skipped.reason}."), skipped))
     for entry in inventory.entries:
         place = one_line(entry.name)
         if entry.error is not None:
             if entry.file == entry.given:
                 raise Unreadable(f"{place}: {entry.error} {NOTHING_DONE}")
-            unread.append((Aside(place, str(entry.error), unknown=not entry.inside.name), entry))
+            unread.append((Ungraded(place, str(entry.error), unknown=not entry.inside.name), entry))
             continue
         is_module = entry.file.suffix == MODULE
         if not is_module and not entry.file.name.lower().endswith((NOTEBOOK, RENAMED)):
-            unread.append((Aside(place, "It is not a notebook (.ipynb)."), entry))
+            unread.append((Ungraded(place, "It is not a notebook (.ipynb)."), entry))
             continue
         members = set()
-        for says in senders(entry.inside, submissions, made[entry.given]):
-            student = only_student or owner_of(entry.inside, says, roster, asks)
+        for says, student in owners(entry):
             if isinstance(student, Unreadable):
-                found.aside.append(Aside(place, str(student), unknown=True))
+                found.ungraded.append(Ungraded(place, str(student), unknown=True))
             # A group may name a member twice.
             elif student not in members:
                 members.add(student)
@@ -137,42 +142,27 @@ def collect(
                 # Nothing is imported by a name with a number and a dash, so that Canvas added it.
                 name = one_line(is_module and without_number(says.file) or says.file)
                 folder = entry.inside.parent
-                handed = Handed(student, name, entry.file, place, late, says.upload, days, says.back, folder)
+                submission = Submission(student, name, entry.file, place, late, says.upload, days, says.back, folder)
                 if is_module:
-                    modules.setdefault((student, str(folder / name)), []).append(handed)
+                    modules.setdefault((student, str(folder / name)), []).append(submission)
                 else:
-                    uploads.setdefault((student, says.file), []).append(handed)
+                    uploads.setdefault((student, says.file), []).append(submission)
     for several in _with_numbered(uploads):
         _choose(several, found)
-    _take_modules_along(modules.values(), found, bool(roster.students or only_student))
+    of_a_class = bool(roster.students or only_student)
+    _take_modules_along(modules.values(), found, of_a_class)
     # A student hears of a file that could not be read, unless another one of theirs is graded in its place.
-    served = {handed.student for handed in found.handed}
-    for aside, part in unread:
-        says, student = _known_sender(part.inside, submissions, made.get(part.given), roster, asks, only_student)
+    served = {submission.student for submission in found.submissions}
+    for file, part in unread:
+        told = owners(part) if of_a_class and part.inside.name else []
+        says, student = next((pair for pair in told if isinstance(pair[1], str)), (None, ""))
         if student and (student not in served or NOTEBOOK in part.inside.name.lower()):
-            aside = replace(aside, student=student, remark=f"{one_line(says.file)} was not graded: {aside.reason}")
-        found.aside.append(replace(aside, unknown=aside.unknown or bool(part.inside.name and not student)))
+            file = replace(file, student=student, remark=f"{one_line(says.file)} was not graded: {file.reason}")
+        found.ungraded.append(replace(file, unknown=file.unknown or bool(part.inside.name and not student)))
     return found
 
 
-def _known_sender(
-    inside: PurePath,
-    submissions: dict,
-    made: re.Pattern | None,
-    roster: Roster,
-    asks: re.Pattern | None,
-    only_student: str,
-) -> tuple[Sender | None, str]:
-    """The sender whom the place of a file tells, and the student of the roster who that is; "" where nobody known."""
-    if inside.name and (roster.students or only_student):
-        for says in senders(inside, submissions, made):
-            student = only_student or owner_of(inside, says, roster, asks)
-            if isinstance(student, str):
-                return says, student
-    return None, ""
-
-
-def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Handed]]:
+def _with_numbered(uploads: dict[tuple[str, str], list[Submission]]) -> list[list[Submission]]:
     """The uploads of each file, `dots-1.ipynb` among those of `dots.ipynb`, as Canvas names what is handed in again.
 
     Without a `lab.ipynb`, or of another edition, `lab-1.ipynb` is a notebook of its own.
@@ -186,10 +176,10 @@ def _with_numbered(uploads: dict[tuple[str, str], list[Handed]]) -> list[list[Ha
     return list(together.values())
 
 
-def edition(handed: Handed) -> dict:
+def edition(submission: Submission) -> dict:
     """The exercises that a notebook's metadata names; none where it is no notebook."""
     try:
-        return apart(_recorded, handed.file.absolute())
+        return apart(_recorded, submission.file.absolute())
     except Unreadable:
         return {}
 
@@ -198,7 +188,7 @@ def _recorded(file: Path) -> dict:
     return recorded(parse(file))
 
 
-def _take_modules_along(uploads: Iterable[list[Handed]], found: Collected, of_a_class: bool) -> None:
+def _take_modules_along(uploads: Iterable[list[Submission]], found: Collected, of_a_class: bool) -> None:
     """Give each notebook the modules of its student that lie beside it. Any other is set aside, with the reason.
 
     of_a_class: whether it is known who is a student, who then hears of it where nothing else was handed in.
@@ -206,11 +196,11 @@ def _take_modules_along(uploads: Iterable[list[Handed]], found: Collected, of_a_
     modules = Collected()
     for several in uploads:
         _choose(several, modules)
-    found.aside += modules.aside
+    found.ungraded += modules.ungraded
     beside: dict[tuple[str, PurePath], list[tuple[str, Path]]] = {}
-    notebooks = {(handed.student, handed.folder) for handed in found.handed}
-    served = {handed.student for handed in found.handed}
-    for module in modules.handed:
+    notebooks = {(submission.student, submission.folder) for submission in found.submissions}
+    served = {submission.student for submission in found.submissions}
+    for module in modules.submissions:
         place = (module.student, module.folder)
         taken = beside.setdefault(place, [])
         reason = "It is not a notebook (.ipynb)."
@@ -222,11 +212,11 @@ def _take_modules_along(uploads: Iterable[list[Handed]], found: Collected, of_a_
             taken.append((module.name, module.file))
         elif of_a_class and module.student not in served:
             remark = f"{module.name} was not graded: {reason}"
-            found.aside.append(Aside(module.place, reason, module.student, remark))
+            found.ungraded.append(Ungraded(module.place, reason, module.student, remark))
         else:
-            found.aside.append(Aside(module.place, reason))
-    found.handed = [
-        replace(handed, modules=tuple(beside.get((handed.student, handed.folder), ()))) for handed in found.handed
+            found.ungraded.append(Ungraded(module.place, reason))
+    found.submissions = [
+        replace(one, modules=tuple(beside.get((one.student, one.folder), ()))) for one in found.submissions
     ]
 
 
@@ -235,11 +225,11 @@ def _digest(file: Path) -> bytes:
         return hashlib.file_digest(stream, "sha256").digest()
 
 
-def latest(several: list[Handed]) -> Handed | None:
+def latest(several: list[Submission]) -> Submission | None:
     """The latest of several uploads, any where all hold the same; None where it is not known which that is."""
-    ordered = sorted(several, key=lambda handed: handed.upload)
-    undecided_between = [handed for handed in ordered if handed.upload == ordered[-1].upload]
-    if len({_digest(handed.file) for handed in undecided_between}) > 1:
+    ordered = sorted(several, key=lambda submission: submission.upload)
+    undecided_between = [submission for submission in ordered if submission.upload == ordered[-1].upload]
+    if len({_digest(submission.file) for submission in undecided_between}) > 1:
         return None
     return ordered[-1]
 
@@ -251,32 +241,34 @@ def differ_by_number(names: Iterable[str]) -> bool:
     return len({name for name, _ in found}) < len(found)
 
 
-def unlike(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
+def unlike(submission: Submission, notebook: str, several: list[Submission]) -> Ungraded:
     """One of several uploads that may be one notebook or different ones, set aside with that reason; see `differ_by_number`."""
-    others = ", ".join(other.place for other in several if other is not handed)
+    others = ", ".join(other.place for other in several if other is not submission)
     lost = "do not say which notebook they are: their metadata was lost"
     reason = f"This and {others} {lost}. Leave the one that is {notebook}, and name others as theirs are called."
-    return Aside(handed.place, reason, handed.student, f"{handed.name} was not graded: several files {lost}.")
+    remark = f"{submission.name} was not graded: several files {lost}."
+    return Ungraded(submission.place, reason, submission.student, remark)
 
 
-def undecided(handed: Handed, notebook: str, several: list[Handed]) -> Aside:
+def undecided(submission: Submission, notebook: str, several: list[Submission]) -> Ungraded:
     """One of several uploads of a notebook, none of them known to be the latest, set aside with that reason."""
-    others = ", ".join(other.place for other in several if other is not handed)
+    others = ", ".join(other.place for other in several if other is not submission)
     twice = "twice, and which is the later one is not known"
-    reason = f"{handed.student} handed in {notebook} {twice}: {others}. Leave one."
-    return Aside(handed.place, reason, handed.student, f"{notebook} was handed in {twice}.")
+    reason = f"{submission.student} handed in {notebook} {twice}: {others}. Leave one."
+    return Ungraded(submission.place, reason, submission.student, f"{notebook} was handed in {twice}.")
 
 
-def _choose(several: list[Handed], found: Collected) -> None:
-    """Choose the latest of a student's uploads of one file. All are set aside where it is not known which is the latest."""
+def _choose(several: list[Submission], found: Collected) -> None:
+    """Choose the latest of a student's uploads of one file. None is graded where it is not known which is the latest."""
     chosen = latest(several)
     if chosen is not None:
-        found.handed.append(chosen)
-    for handed in several:
+        found.submissions.append(chosen)
+    for submission in several:
         if chosen is None:
-            found.aside.append(undecided(handed, handed.name, several))
-        elif handed is not chosen:
-            found.aside.append(Aside(handed.place, f"{handed.student} handed it in again: {chosen.place} is graded."))
+            found.ungraded.append(undecided(submission, submission.name, several))
+        elif submission is not chosen:
+            reason = f"{submission.student} handed it in again: {chosen.place} is graded."
+            found.ungraded.append(Ungraded(submission.place, reason))
 
 
 def _days_late(moment: datetime | None, due: datetime | None) -> int | None:

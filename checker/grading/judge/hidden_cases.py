@@ -2,7 +2,7 @@
 
 Four things take part:
 
-    sheet        a worked notebook, read as the list of its exercises and checks
+    worked       the course's own notebook, solved: the list of its exercises and checks
     slice        one function of a notebook as a program of its own, without the cells that it does not need
     box          a group of processes without network and with limits, in which slices run (`boxed_functions.py`)
     answer key   the process that draws the cases and knows what is right (`reference_process.py`)
@@ -13,7 +13,7 @@ reads, and with the worked solutions of the wrong functions. An example, where `
 
     handed in                             first try   slice of the second try         verdict
     def square(x): return x + x           wrong       calls nothing: none             wrong
-    def cube(x): return x * square(x)     wrong       with the sheet's `square`       right
+    def cube(x): return x * square(x)     wrong       with the worked `square`        right
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ from functools import partial
 from checker.grading.box import modules
 from checker.grading.judge.boxed_functions import BoxedFunction, Grader, judge_in_boxes
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict
-from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.points.items import Check
 from checker.reading.slicing.slices import NONE_KNOWN, Slice, nothing_forbidden, slice_of
 from checker.reading.syntax.statements import Definitions
@@ -81,7 +81,7 @@ def _better_of(first: HiddenVerdict, second: HiddenVerdict) -> HiddenVerdict:
 
 def programs(
     student: Definitions,
-    sheet: Sheet,
+    worked: WorkedNotebook,
     cases: HiddenCases,
     wrong: frozenset[str] = NOTHING_WRONG,
     numbers: Mapping[str, float] = NONE_KNOWN,
@@ -90,15 +90,15 @@ def programs(
 
     Args:
         student: what the notebook defines that was handed in.
-        sheet: the worked notebook.
+        worked: the course's notebook with its solutions.
         cases: what there is to be known of the checks' cases.
         wrong: functions that are wrong. With these, only those of them are returned that are another program once worked
             solutions stand in the place of the wrong functions that the solution calls, and once all is taken along that
             may change what they read.
         numbers: of what only a run makes, by expression.
     """
-    program_of = partial(_program, student=student, sheet=sheet, cases=cases, numbers=numbers)
-    checks = [check for check in sheet.checks if check.name in cases.checks]
+    program_of = partial(_program, student=student, worked=worked, cases=cases, numbers=numbers)
+    checks = [check for check in worked.checks if check.name in cases.checks]
     if not wrong:
         return {check: program_of(check)[0] for check in checks}
     found = {}
@@ -116,7 +116,7 @@ def programs(
 def _program(
     check: Check,
     student: Definitions,
-    sheet: Sheet,
+    worked: WorkedNotebook,
     cases: HiddenCases,
     numbers: Mapping[str, float],
     with_solutions_of: frozenset[str] | None = None,
@@ -128,13 +128,13 @@ def _program(
     with_solutions_of: for a second try, the functions that are taken from the worked notebook; None for the first.
     """
     of_both = {"beside": check.beside, "supplied_names": tuple(cases.supplied_names.get(check.name, ()))}
-    solution = slice_of(check.function, sheet.definitions, sheet.definitions, **of_both)
+    solution = slice_of(check.function, worked.definitions, worked.definitions, **of_both)
     is_own_task = check.name in cases.without_reference
     find_forbidden = nothing_forbidden if is_own_task else partial(modules.refused, allowed=solution.imports)
     program = slice_of(
         check.function,
         student,
-        sheet.definitions,
+        worked.definitions,
         with_solutions_of=with_solutions_of or NOTHING_WRONG,
         generous=with_solutions_of is not None,
         find_forbidden=find_forbidden,

@@ -2,14 +2,14 @@
 
 import re
 
-from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.points.items import Item
 from checker.reading.exercises import titles
 from checker.reading.notebook import joined
 from checker.reading.todos import todos_in
 
 
-def removed_exercises(sheet: Sheet, content: dict) -> frozenset[str]:
+def removed_exercises(worked: WorkedNotebook, content: dict) -> frozenset[str]:
     """The keys of the exercises that are not in what was handed in any more.
 
     A question in words is known by its title, a function by its name, other code by its TODO or its cell. A cell is known
@@ -19,7 +19,7 @@ def removed_exercises(sheet: Sheet, content: dict) -> frozenset[str]:
     code = [joined(cell.get("source")) for cell in cells]
     ids = [cell.get("id") for cell in cells]
     asked = titles(content["cells"])
-    return frozenset(item.key for item in sheet.items if not _is_there(item, code, ids, asked))
+    return frozenset(item.key for item in worked.items if not _is_there(item, code, ids, asked))
 
 
 def _is_there(item: Item, code: list[str], ids: list[str | None], asked: frozenset[str]) -> bool:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from checker.grading.box import isolation
 from checker.grading.box.isolation import BoxFailed
 from checker.grading.collect.apart import TooMuch
-from checker.grading.judge.submission import Job, failed, forget_references, grade
+from checker.grading.judge.one_notebook import Job, failed, forget_references, grade
 from checker.grading.judge.workers import graded_here, refuse_another_version, refuse_unfit
 from checker.reading.notebook import Unreadable
 

@@ -6,15 +6,15 @@ gives everybody more time.
 
 import hashlib
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from checker.grading.box.limits import MEGABYTE, Limits
-from checker.grading.judge.sheets import Sheet
-from checker.grading.judge.submission import DIGITS, Job, Settings, course, run
+from checker.grading.judge.one_notebook import DIGITS, Job, Settings, course, run
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.reading.files import write_beside
 
 TIMES_THE_SECONDS = 4  # a machine that grades is busy, one notebook on each core
@@ -25,7 +25,7 @@ ROOM = Limits(wall=1_800, cpu=3_600, memory=12_000 * MEGABYTE)  # of the worked 
 
 @dataclass(frozen=True)
 class Taken:
-    """The seconds and the bytes of memory that a worked notebook took. None where it did not come to its end."""
+    """The seconds and the bytes of memory that a worked notebook took. None where it did not come to its end, or never ran."""
 
     seconds: float | None
     memory: int | None
@@ -49,24 +49,26 @@ class Taken:
         )
 
 
-def taken_by(
-    sheets: Collection[Sheet], settings: Settings, place: Path, threads: int, tell: Callable[[str], None]
-) -> dict[str, Taken]:
-    """Return what worked notebooks take on this machine, by the digests of their sheets, as far as it is known.
+def measure(
+    notebooks: Iterable[WorkedNotebook], settings: Settings, place: Path, threads: int, tell: Callable[[str], None]
+) -> None:
+    """Run worked notebooks, each once, of which it is not known what they take on this machine.
 
-    Args:
-        place: the file in which it is kept, so that no later run of a class has other limits.
-        threads: how many run at once, as many as will when the class is graded; 0: none runs now.
-        tell: is given a sentence on each notebook that was run now.
+    place: the file in which it is kept, so that no later run of a class has other limits.
+    threads: how many run at once, as many as will when the class is graded.    tell: is given a sentence on each.
     """
     known = _read(place)
-    new = [sheet for sheet in sheets if threads and _key(sheet, settings) not in known]
-    with ThreadPoolExecutor(threads or 1) as pool:
-        for sheet, taken in zip(new, pool.map(partial(_taken, settings), new)):
-            known[_key(sheet, settings)] = taken
-            tell(f"{sheet.name}: {taken}.")
+    new = {key: worked for worked in notebooks if (key := _key(worked, settings)) not in known}
+    with ThreadPoolExecutor(threads) as pool:
+        for (key, worked), taken in zip(new.items(), pool.map(partial(_taken, settings), new.values())):
+            known[key] = taken
+            tell(f"{worked.name}: {taken}.")
             write_beside(place, json.dumps({key: [one.seconds, one.memory] for key, one in known.items()}))
-    return {sheet.digest: known[key] for sheet in sheets if (key := _key(sheet, settings)) in known}
+
+
+def measured(worked: WorkedNotebook, settings: Settings, place: Path) -> Taken:
+    """Return what a worked notebook takes on this machine, as far as the file of `measure` knows."""
+    return _read(place).get(_key(worked, settings), Taken(None, None))
 
 
 def _read(place: Path) -> dict[str, Taken]:
@@ -77,12 +79,12 @@ def _read(place: Path) -> dict[str, Taken]:
         return {}
 
 
-def _taken(settings: Settings, sheet: Sheet) -> Taken:
+def _taken(settings: Settings, worked: WorkedNotebook) -> Taken:
     """Run a worked notebook as a student's is run."""
     whole = replace(settings, whole=True)
-    done = run(Job("the worked notebook", sheet.name, json.dumps(sheet.worked), sheet, whole, limits=ROOM))
+    done = run(Job("the worked notebook", worked.name, json.dumps(worked.content), worked, whole, limits=ROOM))
     return Taken(None, None) if done.stopped else Taken(done.seconds, done.memory)
 
 
-def _key(sheet: Sheet, settings: Settings) -> str:
-    return hashlib.sha256(f"{sheet.digest} {course()} {settings.isolation.kind}".encode()).hexdigest()[:DIGITS]
+def _key(worked: WorkedNotebook, settings: Settings) -> str:
+    return hashlib.sha256(f"{worked.digest} {course()} {settings.isolation.kind}".encode()).hexdigest()[:DIGITS]

@@ -11,7 +11,7 @@ from socket import gethostname
 
 from checker.grading.box.selection import NoIsolation, choose
 from checker.grading.box.walls import Isolation
-from checker.grading.judge.submission import Job, course, failed
+from checker.grading.judge.one_notebook import Job, course, failed
 from checker.reading.notebook import Unreadable
 
 ANOTHER_VERSION = (

@@ -27,7 +27,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from checker.grading.judge.submission import FORMAT
+from checker.grading.judge.one_notebook import FORMAT
 from checker.points.forms import NAMES, Form, merged, read_forms
 from checker.reading.files import write_beside
 from checker.reading.notebook import Unreadable

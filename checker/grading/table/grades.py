@@ -21,10 +21,11 @@ KNOWN = "corrections.json"  # the corrections as they were when the table was la
 SUMS = ("checks", "by hand", "rubric")
 LATE = ("days late", "late")  # the second is what they take off
 UNGRADED = "not graded"  # in place of a number, where grading failed and not the notebook
+Corrections = dict[str, tuple[str, str, str]]  # by student: the points, who gave them and when
 CORRECTION = ("correction", "corrected by", "corrected at")
 
 
-def table(lines: list[Line], corrections: dict[str, tuple[str, str, str]]) -> str:
+def table(lines: list[Line], corrections: Corrections) -> str:
     """The CSV. `corrections` holds for a student the points, who gave them and when."""
     columns = _columns(lines)
     alone = len({column.notebook for column in columns}) == 1
@@ -60,7 +61,7 @@ def _late(line: Line) -> tuple[str, str]:
     return str(line.lateness.days), shown(line.late + 0.0) if line.late else "0"
 
 
-def corrections(folder: Folder) -> dict[str, tuple[str, str, str]]:
+def corrections(folder: Folder) -> Corrections:
     """The corrections in the table as it lies there; one that is new or was changed gets today's date and a name.
 
     Raises:
@@ -91,7 +92,7 @@ def corrections(folder: Folder) -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def write(folder: Folder, lines: list[Line]) -> dict[str, tuple[str, str, str]]:
+def write(folder: Folder, lines: list[Line]) -> Corrections:
     """Write the table with the corrections that were in it, and return them. Raises Unreadable as `corrections` does.
 
     Who has a correction keeps the line, also in a run that was given another part of the class.

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from checker.editions.course import NEEDED, worked_notebooks
 from checker.grading.box.walls import ROOT
-from checker.grading.collect.uploads import Aside
+from checker.grading.collect.uploads import Ungraded
 from checker.points.totals import sections, summed
 
 # Gradescope's machine: https://gradescope-autograders.readthedocs.io/en/latest/specs/
@@ -77,14 +77,14 @@ FILES = ("pyproject.toml", "requirements.txt", "constraints.txt", "Makefile", "R
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints")
 
 
-def results(found: Iterable[dict], aside: Iterable[Aside] = (), refused: str = "") -> str:
+def results(found: Iterable[dict], ungraded: Iterable[Ungraded] = (), refused: str = "") -> str:
     """Gradescope's results.json: one test for each exercise, with its points; those graded by hand come without.
 
-    aside: files that were not graded; the student who handed them in is told why.
+    ungraded: files that were not graded; the student who handed them in is told why.
     refused: why nothing was graded at all.
     """
     found = list(found)
-    not_graded = [f"{PurePath(file.place).name} was not graded. {file.reason}" for file in aside]
+    not_graded = [f"{PurePath(file.place).name} was not graded. {file.reason}" for file in ungraded]
     tests = []
     for result in found:
         for item in result["items"]:

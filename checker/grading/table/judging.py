@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from checker.grading.collect.apart import TooMuch, apart
-from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.grading.table.class_folder import file_name
 from checker.pages.body import LARGEST, attached
 from checker.pages.markdown import highlighted, to_html
@@ -40,7 +40,7 @@ class Submitted:
     """
 
     student: str
-    sheet: Sheet
+    worked_notebook: WorkedNotebook
     text: str
     result: dict
     form: Form | None = None
@@ -50,7 +50,7 @@ class Submitted:
     def asked(self) -> list[Item]:
         """The exercises whose points a person gives."""
         by_key = {found["key"]: found for found in self.result["items"]}
-        there = [item for item in self.sheet.items if item.points and item.key in by_key]
+        there = [item for item in self.worked_notebook.items if item.points and item.key in by_key]
         return [item for item in there if by_key[item.key]["earned"] is None]
 
 
@@ -97,11 +97,11 @@ class Question:
 
 def questions(submitted: Iterable[Submitted]) -> list[Question]:
     """The questions that a person judges, in the order of their notebooks, with the answers by student."""
-    by_sheet: dict[int, list[Submitted]] = {}  # editions of one notebook apart
-    for one in sorted(submitted, key=lambda one: (one.sheet.name, one.student)):
-        by_sheet.setdefault(id(one.sheet), []).append(one)
+    together: dict[int, list[Submitted]] = {}  # editions of one notebook apart
+    for one in sorted(submitted, key=lambda one: (one.worked_notebook.name, one.student)):
+        together.setdefault(id(one.worked_notebook), []).append(one)
     found = []
-    for several in by_sheet.values():
+    for several in together.values():
         found += _of_one_notebook(several, {question.link for question in found})
     return found
 
@@ -124,9 +124,9 @@ def page(question: Question, before: Question | None = None, after: Question | N
 
 def _of_one_notebook(submitted: list[Submitted], taken: set[str]) -> list[Question]:
     """The questions of one edition of a notebook."""
-    sheet = submitted[0].sheet
-    asked = [item for item in sheet.items if any(item in one.asked for one in submitted)]
-    worked = _written(json.dumps(sheet.worked), asked, "worked", {})
+    worked = submitted[0].worked_notebook
+    asked = [item for item in worked.items if any(item in one.asked for one in submitted)]
+    solutions = _written(json.dumps(worked.content), asked, "worked", {})
     answers: dict[Item, list[Answer]] = {item: [] for item in asked}
     room = dict.fromkeys(asked, LARGEST)  # characters that the page of a question can still bear
     for number, one in enumerate(submitted):
@@ -140,13 +140,13 @@ def _of_one_notebook(submitted: list[Submitted], taken: set[str]) -> list[Questi
             answers[item].append(_answer(one, field, html))
     found = []
     for item in asked:
-        field, html = worked[item]
-        link = f"{file_name(Path(sheet.name).stem)}/{file_name(item.field)}.html"
+        field, html = solutions[item]
+        link = f"{file_name(Path(worked.name).stem)}/{file_name(item.field)}.html"
         if link in taken:  # of another edition of the same notebook
-            link = f"{file_name(Path(sheet.name).stem)}-{sheet.digest[:6]}/{file_name(item.field)}.html"
+            link = f"{file_name(Path(worked.name).stem)}-{worked.digest[:6]}/{file_name(item.field)}.html"
         found.append(
             Question(
-                notebook=sheet.name,
+                notebook=worked.name,
                 field=item.field,
                 name=item.name,
                 section=item.section,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from checker.grading.collect.roster import Roster, Student
 from checker.points.totals import shown
 from checker.reading.notebook import Unreadable
 
@@ -62,3 +63,26 @@ def late_rule(free: int, off: str) -> LateRule | None:
             f"late off is {off}, free days are {free}: give points or per cent for a day, such as 2 or 10%."
         )
     return LateRule(free, number, percent)
+
+
+def lateness_of(student: str, days: int | None, late: bool, rule: LateRule | None, roster: Roster) -> Lateness | None:
+    """The late days of a student, and the rule for them; None without a rule. The roster goes before the platform.
+
+    days: as the platform counts them, if it does.    late: true where the platform says "late".
+
+    For instance where the rule gives 1 free day:
+
+        the platform    the roster     days         free
+        3 days          nothing        3            1
+        3 days          0 days late    0            1
+        3 days          2 free days    3            2
+        "late"          nothing        not known    1
+    """
+    if rule is None:
+        return None
+    known = next((one for one in roster.students if one.id == student), Student(student, ()))
+    if known.days_late is not None:
+        days = known.days_late
+    elif days is None and not late:
+        days = 0
+    return Lateness(rule, days, rule.free if known.free_days is None else known.free_days)

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from checker.grading.collect.attribution import BadPattern, compiled
-from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.grading.judge.worked_run import TIMES_THE_MEMORY, TIMES_THE_SECONDS
 from checker.grading.table.class_folder import RULES, Folder
 from checker.grading.table.lateness import LateRule, late_rule
@@ -57,6 +57,10 @@ class Rules:
     seconds: float | None = None
     megabytes: float | None = None
 
+    def assigns(self, notebook: str) -> bool:
+        """True for a notebook that counts: one of those that are named, or any where none is."""
+        return not self.notebooks or notebook in self.notebooks
+
     def __str__(self) -> str:
         """The rules in a line, as they stand above the table."""
         assigned = ", ".join(self.notebooks) or "all notebooks of the course"
@@ -94,9 +98,9 @@ def _had_rules(table: Path) -> bool:
     return ",days late," in text or "No notebook was handed in" in text
 
 
-def require_assigned(rules: Rules, sheets: Iterable[Sheet]) -> None:
+def require_assigned(rules: Rules, worked_notebooks: Iterable[WorkedNotebook]) -> None:
     """Raises Unreadable where a notebook is assigned that there is not."""
-    there = {sheet.name for sheet in sheets} if rules.notebooks else set()
+    there = {worked.name for worked in worked_notebooks} if rules.notebooks else set()
     if strange := sorted(set(rules.notebooks) - there):
         raise Unreadable(f"{RULES} assigns {', '.join(strange)}. There are {', '.join(sorted(there))}.")
 

@@ -16,13 +16,13 @@ from checker.grading import disputes
 from checker.grading.box import packages, selection
 from checker.grading.box.isolation import BoxFailed
 from checker.grading.box.walls import Isolation
-from checker.grading.judge import scheduling, submission, worked_run
+from checker.grading.judge import one_notebook, scheduling, worked_run
 from checker.grading.judge.whole_notebook import Executed
 from checker.grading.table import class_folder, gradescope
 from checker.grading.table.class_folder import Folder
 from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
-from tests.checker.grading.table.forty import hand_in, worked
+from tests.checker.grading.table.forty import hand_in, items_of, worked_notebook
 
 RULES = "seed: 7\nseconds: 5\nmegabytes: 7\n"
 
@@ -36,14 +36,14 @@ def grading(monkeypatch, tmp_path):
         it.options = options
         for job in jobs:
             it.jobs.append(job)
-            items = [submission._item(item, it.earned if item.checks else None, "so") for item in job.sheet.items]
+            items = items_of(job, it.earned)
             ungraded = it.ungraded.get(job.student, "")
             stopped = it.stopped.get(job.student, "")
-            yield job, submission._result(job, items, stopped=stopped, ungraded=ungraded, transient=bool(ungraded))
+            yield job, one_notebook._result(job, items, stopped=stopped, ungraded=ungraded, transient=bool(ungraded))
 
     monkeypatch.setattr(grade, "_run_jobs", grader)
-    it.sheet = worked(tmp_path / "notebooks")
-    it.hand_in = lambda student: hand_in(tmp_path / "submissions", student, it.sheet, [f"{student} did it."] * 2)
+    it.worked = worked_notebook(tmp_path / "notebooks")
+    it.hand_in = lambda student: hand_in(tmp_path / "submissions", student, it.worked, [f"{student} did it."] * 2)
     it.hand_in("ann")
     it.hand_in("bob")
     it.run = lambda *arguments: checker("grade", "submissions", "--isolation", "none", *arguments, cwd=tmp_path)
@@ -75,6 +75,13 @@ def test_a_class_is_graded_as_the_command_line_says_and_told_in_lines(grading):
     assert (limits.wall, limits.memory, grading.jobs[0].settings.seed) == (5, 7_000_000, 7)
     again = grading.run()
     assert "2 notebooks, 2 graded before." in again.stdout and len(grading.jobs) == 2
+
+
+def test_results_stand_in_one_order_whatever_was_kept():
+    """Catches lists and a student's page whose order depends on what an earlier run had graded."""
+    names = [SimpleNamespace(student=name) for name in ("bob", "ann")]
+    coming = [SimpleNamespace(submission=name, result={"notebook": "a"}, kept=True) for name in names]
+    assert [one.submission.student for one in grade._told_as_they_come(coming, 2)] == ["ann", "bob"]
 
 
 def test_what_a_person_has_to_look_at_is_told(grading, tmp_path):
@@ -123,7 +130,7 @@ def test_forms_of_earlier_runs_count_and_what_is_wrong_with_forms_is_said(gradin
 
 def test_an_exercise_is_judged_anew_for_everybody(grading, monkeypatch):
     grading.run()
-    monkeypatch.setattr(submission, "course", lambda: "another course")
+    monkeypatch.setattr(one_notebook, "course", lambda: "another course")
     grading.earned = 2.0
     done = grading.run("--exercise", "kl")
     assert done.returncode == 0 and "ann, dots.ipynb, kl: 1.5 before, 2 now.\n" in done.stdout
@@ -193,11 +200,11 @@ def test_a_box_that_fails_in_a_dispute_is_nobodys_mistake(grading, monkeypatch):
 
 def test_gradescope_gets_results_and_what_was_set_aside(grading, tmp_path, monkeypatch):
     """Catches a student who is told nothing: Gradescope shows this file and no terminal."""
-    monkeypatch.setattr(gradescope, "results", lambda found, aside: json.dumps([found, [file.place for file in aside]]))
+    monkeypatch.setattr(gradescope, "results", lambda found, files: json.dumps([found, [file.place for file in files]]))
     (tmp_path / "submissions" / "x.pdf").write_text("x")
     grading.run("--gradescope", "results.json")
-    found, aside = json.loads((tmp_path / "results.json").read_text())
-    assert [result["earned"] for result in found] == [1.5, 1.5] and aside == ["submissions/x.pdf"]
+    found, ungraded = json.loads((tmp_path / "results.json").read_text())
+    assert [result["earned"] for result in found] == [1.5, 1.5] and ungraded == ["submissions/x.pdf"]
 
 
 def test_why_nothing_was_graded_is_said_to_gradescope_too(grading, tmp_path):

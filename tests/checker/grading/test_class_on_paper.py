@@ -1,10 +1,10 @@
 """The papers of a class: pages with their links and remarks, the tables, the platforms' gradebooks."""
 
 import csv
-import io
 import json
 import re
 import shutil
+import tempfile
 import zipfile
 from dataclasses import replace
 from datetime import datetime
@@ -12,7 +12,6 @@ from datetime import datetime
 import pytest
 
 from checker.grading.collect.roster import Roster, Student
-from checker.grading.judge import submission
 from checker.grading.results import graded
 from checker.grading.table.gradebooks import read_gradebooks
 from checker.grading.table.lateness import LateRule
@@ -20,47 +19,23 @@ from checker.grading.table.rules import Rules
 from checker.grading.work import collected
 from checker.grading.writing import write_class, write_similar
 from checker.points.forms import Form
-from tests.checker.grading.table.forty import class_of, hand_in, worked
+from tests.checker.grading.table.forty import Points, class_of, hand_in, worked_notebook
 
 SUCCESS = "Question: Success"
 QUESTION = "questions/dots/Question_*Success*.html"
-PAGE = '<main id="results"><!-- neighbours --></main>'
 
 
 @pytest.fixture
 def one(tmp_path):
     """A class of two who handed in, and a third who did not."""
-    made = class_of(2, tmp_path, worked(tmp_path / "notebooks"), answers=("It rose.", "It fell."))
+    made = class_of(2, tmp_path, worked_notebook(tmp_path / "notebooks"), answers=("It rose.", "It fell."))
     people = tuple(Student(f"student0{number}", (f"student0{number}", f"{number}@example.org")) for number in (1, 2, 3))
     made.this_class = replace(made.this_class, roster=Roster(people))
     return made
 
 
-class Points:
-    """A grader that gives checks these points by student, with a page unless none is wanted, and keeps the jobs."""
-
-    def __init__(self, page=PAGE, ungraded=(), **points):
-        self.points = points
-        self.page = page
-        self.ungraded = ungraded
-        self.jobs = []
-
-    def __call__(self, jobs):
-        for job in jobs:
-            self.jobs.append(job)
-            earned = self.points.get(job.student, 1.0)
-            items = [submission._item(item, earned if item.checks else None, "so") for item in job.sheet.items]
-            page = self.page.replace("results", f"results of {job.student}")
-            ungraded = "a box failed" if job.student in self.ungraded else ""
-            yield job, submission._result(job, items, page=page, ungraded=ungraded, transient=bool(ungraded))
-
-
 def pages(one, pattern):
     return {path.relative_to(one.folder.path).as_posix(): path.read_text() for path in one.folder.path.glob(pattern)}
-
-
-def table(one, name="grades.csv"):
-    return list(csv.DictReader(io.StringIO((one.folder.path / name).read_text(encoding="utf-8-sig"))))
 
 
 def remarks(one):
@@ -114,11 +89,11 @@ def test_a_question_shows_each_students_own_answer_and_leads_to_the_notebook(one
 
 def test_what_was_not_graded_is_neither_judged_nor_left_out_of_the_lists(one):
     """Catches a student whose box failed and of whom nobody is told, or who is judged on a page."""
-    one.write(grader=Points(ungraded=["student02"]))
+    one.write(grader=Points(ungraded={"student02": "a box failed"}))
     assert remarks(one) == {"student01": "", "student02": "not graded"}
     (page,) = pages(one, QUESTION).values()
     assert "student01" in page and "student02" not in page
-    (row,) = table(one, "not-graded.csv")
+    (row,) = one.rows("not-graded.csv")
     assert row["reason"] == "a box failed" and row["file"].endswith("student02/dots.ipynb")
 
 
@@ -127,12 +102,9 @@ def test_names_are_listed_beside_those_of_the_pages(one):
     one.this_class = replace(one.this_class, rules=Rules(anonymous=True))
     grader = Points()
     one.write(grader=grader)
-    names = {row["shown as"]: row["student"] for row in table(one, "names.csv")}
-    assert names == {one.this_class.shown(f"student0{number}"): f"student0{number}" for number in (1, 2, 3)}
-    assert {job.student for job in grader.jobs} == {
-        one.this_class.shown("student01"),
-        one.this_class.shown("student02"),
-    }
+    names = {row["shown as"]: row["student"] for row in one.rows("names.csv")}
+    assert names == {one.this_class.pseudonym_of(f"student0{number}"): f"student0{number}" for number in (1, 2, 3)}
+    assert {names[job.student] for job in grader.jobs} == {"student01", "student02"}
     (page,) = pages(one, QUESTION).values()
     shown = re.findall(r'data-student="(.*?)".*?<a href="../../(.*?)#', page, re.DOTALL)
     assert {name for name, _ in shown} <= names.keys() and len(shown) == 2
@@ -147,9 +119,9 @@ def test_a_remark_stands_once_however_many_files_it_is_about(one):
         (one.submissions / "student01" / place).mkdir()
         (one.submissions / "student01" / place / "dots.ipynb").write_text(json.dumps({"of": place}))
     one.write(grader=Points())
-    first, *_ = table(one)
+    first, *_ = one.rows()
     assert first["remarks"].count("handed in twice") == 1 and first["total"] == ""
-    assert len(table(one, "not-graded.csv")) == 3
+    assert len(one.rows("not-graded.csv")) == 3
 
 
 def test_the_earlier_of_two_names_is_listed_with_what_is_graded(one):
@@ -161,11 +133,11 @@ def test_the_earlier_of_two_names_is_listed_with_what_is_graded(one):
     ):
         place = one.submissions / f"student03_1_{number}_{name}"
         place.write_text(text.replace('"metadata": {}', changed, 1))
-    one.write(grader=Points(student03=2.0))
-    (row,) = table(one, "not-graded.csv")
+    one.write(grader=Points(points={"student03": 2.0}))
+    (row,) = one.rows("not-graded.csv")
     assert row["file"].endswith("student03_1_7_dots.ipynb") and "student03 handed in dots.ipynb" in row["reason"]
     assert "student03_1_8_dots__1_.ipynb is graded" in row["reason"]
-    assert [line["total"] for line in table(one)] == ["1", "1", "2"] and table(one)[2]["remarks"] == ""
+    assert [line["total"] for line in one.rows()] == ["1", "1", "2"] and one.rows()[2]["remarks"] == ""
 
 
 CANVAS = "Student,ID,SIS Login ID,Section,Dots (1)\n    Points Possible,,,,20\nA,1,student01,L,\nB,2,student02,L,7\n"
@@ -180,11 +152,11 @@ def test_each_platform_gets_the_points_in_its_own_way(one, tmp_path):
     for name, text in (("canvas", CANVAS), ("gradescope", GRADESCOPE)):
         (tmp_path / f"{name}.csv").write_text(text)
     exports = read_gradebooks([tmp_path / "canvas.csv", tmp_path / "gradescope.csv"])
-    one.write(grader=Points(student01=2.0))
+    one.write(grader=Points(points={"student01": 2.0}))
     grades = one.folder.path / "grades.csv"
     grades.write_text(re.sub(r"^(student02,.*),,,$", r"\1,-0.5,,", grades.read_text(), flags=re.MULTILINE))
     said = one.write(grader=Points(), gradebooks=exports)
-    totals = [row["total"] for row in table(one)]
+    totals = [row["total"] for row in one.rows()]
     assert totals == ["2", "0.5", "0"]
     assert sorted(path.name for path in (one.folder.path / "gradebooks").iterdir()) == [
         "canvas.csv",
@@ -210,14 +182,14 @@ def test_of_one_notebook_the_gradebook_has_its_own_points(one, tmp_path):
     late = replace(students[0], days_late=1)
     one.this_class = replace(one.this_class, roster=Roster((late, *students[1:])))
     exports = read_gradebooks([tmp_path / "canvas.csv"], ["dots.ipynb=Dots (1)"])
-    one.write(grader=Points(student01=2.0), gradebooks=exports)
+    one.write(grader=Points(points={"student01": 2.0}), gradebooks=exports)
     filled = list(csv.reader((one.folder.path / "gradebooks/canvas.csv").open()))
-    assert (table(one)[0]["total"], filled[2][4]) == ("1.5", "1.5")
+    assert (one.rows()[0]["total"], filled[2][4]) == ("1.5", "1.5")
 
 
 def test_the_days_by_gradescope_take_points_off(tmp_path):
     """Catches a due date that marks as late, and by which nobody is late by a day."""
-    made = class_of(1, tmp_path, worked(tmp_path / "notebooks"))
+    made = class_of(1, tmp_path, worked_notebook(tmp_path / "notebooks"))
     (made.submissions / "student01").rename(made.submissions / "submission_1")
     (made.submissions / "submission_metadata.yml").write_text(
         "submission_1:\n  :submitters:\n  - :sid: student01\n  :created_at: 2026-03-03 00:01:00 Z\n"
@@ -225,7 +197,7 @@ def test_the_days_by_gradescope_take_points_off(tmp_path):
     due = datetime.fromisoformat("2026-03-02T00:00:00+00:00")
     made.this_class = replace(made.this_class, rules=Rules(due=due, late=LateRule(0, 0.5)))
     made.write(grader=Points())
-    (row,) = table(made)
+    (row,) = made.rows()
     assert (row["days late"], row["late"], row["total"], row["remarks"]) == ("2", "-1", "0", "Late.")
 
 
@@ -240,7 +212,7 @@ def test_the_statistics_and_the_tables_are_where_they_are_looked_for(one):
 
 def test_a_result_that_passes_is_not_kept_and_others_are(one):
     """Catches a failed box that is a student's result for ever, and a class that is run again for one of them."""
-    one.write(grader=Points(ungraded=["student02"]))
+    one.write(grader=Points(ungraded={"student02": "a box failed"}))
     again = Points()
     one.write(grader=again)
     assert [job.student for job in again.jobs] == ["student02"]
@@ -248,11 +220,12 @@ def test_a_result_that_passes_is_not_kept_and_others_are(one):
 
 def test_alike_are_compared_notebook_by_notebook(tmp_path):
     """Catches the pairs of one notebook under the name of another, and a page for a notebook that nobody handed in."""
-    sheet = worked(tmp_path / "notebooks")
+    worked = worked_notebook(tmp_path / "notebooks")
     text = " ".join(f"word{number}" for number in range(60))
-    one = class_of(2, tmp_path, sheet, answers=(text,))
-    hand_in(one.submissions, "student03", sheet, ["It rose.", "It did."])
-    one.this_class = replace(one.this_class, sheets=[sheet, replace(sheet, name="poker.ipynb")], roster=Roster())
+    one = class_of(2, tmp_path, worked, answers=(text,))
+    hand_in(one.submissions, "student03", worked, ["It rose.", "It did."])
+    both = [worked, replace(worked, name="poker.ipynb")]
+    one.this_class = replace(one.this_class, worked_notebooks=both, roster=Roster())
     one.folder.prepare()
     work = collected([one.submissions], one.this_class)
     list(graded(work, one.folder, Points()))
@@ -262,14 +235,16 @@ def test_alike_are_compared_notebook_by_notebook(tmp_path):
     assert write_similar(one.this_class, work, one.folder, threshold=1.01) == 0
 
 
-def test_what_is_unpacked_is_gone_once_it_is_read(one, tmp_path):
+def test_what_is_unpacked_is_gone_once_it_is_read(one, tmp_path, monkeypatch):
     """Catches submissions of a class unpacked where nobody deletes them."""
     path = tmp_path / "all.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.write(one.submissions / "student01" / "dots.ipynb", "student01/dots.ipynb")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
     work = collected([path], one.this_class)
-    ((handed, job),) = work.jobs.values()
-    assert job.student == "student01" and not handed.file.exists()
+    ((submission, job),) = work.jobs
+    assert job.student == "student01" and submission.file is None and not [*(tmp_path / "scratch").iterdir()]
     assert work.missing == ["student02", "student03"]
 
 

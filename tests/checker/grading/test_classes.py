@@ -15,9 +15,9 @@ from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.collect import similarity
 from checker.grading.collect.roster import Roster, Student
-from checker.grading.judge import submission
-from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import Settings, failed, grade
+from checker.grading.judge import one_notebook
+from checker.grading.judge.one_notebook import Settings, failed, grade
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.grading.results import graded
 from checker.grading.table.feedback import feedback
 from checker.grading.table.lateness import Lateness, LateRule
@@ -28,6 +28,7 @@ from checker.grading.writing import refuse_an_empty_class, write_class, write_si
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
 from tests.checker.conftest import code
+from tests.checker.grading.table.forty import items_of
 
 EXERCISE = "# Cell 5: One GRPO step\ndef square(x):\n    # student code here\n    # TODO: x times x (2 points, 5 minutes)\n    {}\n    # end student code\ncheck.square(square)"
 RESULT = {"notebook": "maths.ipynb", "items": [], "earned": 0.0, "possible": 0.0, "stopped": "", "findings": []}
@@ -39,11 +40,11 @@ def notebook(*sources):
 
 
 @pytest.fixture
-def sheet(tmp_path):
+def worked(tmp_path):
     path = tmp_path / "notebooks" / "maths.ipynb"
     path.parent.mkdir()
     path.write_text(json.dumps(notebook(EXERCISE.format("return x * x"))))
-    return read_sheet(path)
+    return read_worked_notebook(path)
 
 
 @pytest.fixture
@@ -61,9 +62,9 @@ def submissions(tmp_path):
 
 
 @pytest.fixture
-def this_class(sheet):
+def this_class(worked):
     settings = Settings(7, Isolation("none"))
-    return Class([sheet], settings, Roster(tuple(Student(name, (name,)) for name in ("ann", "bob", "cy"))))
+    return Class([worked], settings, Roster(tuple(Student(name, (name,)) for name in ("ann", "bob", "cy"))))
 
 
 @pytest.fixture
@@ -116,14 +117,14 @@ def test_a_course_that_changed_grades_anew(changed, this_class, folder, submissi
     for name in ("shared/losses.py", "checker/outputs/check_results.py"):
         (tmp_path / "course" / name).parent.mkdir(parents=True)
         (tmp_path / "course" / name).write_text("before")
-    monkeypatch.setattr(submission, "ROOT", tmp_path / "course")
-    submission.course.cache_clear()
+    monkeypatch.setattr(one_notebook, "ROOT", tmp_path / "course")
+    one_notebook.course.cache_clear()
     run(this_class, folder, submissions("ann"), tmp_path, Grader())
     (tmp_path / "course" / changed).write_text("after")
-    submission.course.cache_clear()
+    one_notebook.course.cache_clear()
     again = Grader()
     run(this_class, folder, submissions("ann"), tmp_path, again)
-    submission.course.cache_clear()
+    one_notebook.course.cache_clear()
     assert again.graded == ["ann"]
 
 
@@ -135,15 +136,15 @@ def test_a_course_that_changed_grades_anew(changed, this_class, folder, submissi
         (("ann/maths.ipynb", "ann/maths (1).ipynb"), None),
     ],
 )
-def test_of_two_versions_under_two_names_the_later_counts(places, chosen, this_class, sheet, tmp_path):
+def test_of_two_versions_under_two_names_the_later_counts(places, chosen, this_class, worked, tmp_path):
     """Catches the older one graded because its name comes first, as a browser and Canvas number a second download."""
     handed_in = tmp_path / "submissions"
     for place, solution in zip(places, ("return x * x", "return x ** 2")):
         (handed_in / place).parent.mkdir(parents=True, exist_ok=True)
         (handed_in / place).write_text(json.dumps(notebook(EXERCISE.format(solution))))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
-    work = collected([handed_in], Class([sheet], this_class.settings, known))
-    graded_places = [handed.place.rpartition("submissions/")[2] for handed, _ in work.jobs.values()]
+    work = collected([handed_in], Class([worked], this_class.settings, known))
+    graded_places = [submission.place.rpartition("submissions/")[2] for submission, _ in work.jobs]
     assert graded_places == ([chosen] if chosen else [])
     assert work.missing == []
 
@@ -154,37 +155,37 @@ def lab(number):
 
 
 @pytest.mark.parametrize(
-    ("worked", "graded_as"),
+    ("names", "graded_as"),
     [(("lab-1", "lab-2"), {"lab-1.ipynb": "lab-1.ipynb", "lab-2.ipynb": "lab-2.ipynb"}), (("lab",), {})],
     ids=["each is known", "which is it"],
 )
-def test_files_that_differ_by_a_number_are_no_versions(worked, graded_as, this_class, tmp_path):
+def test_files_that_differ_by_a_number_are_no_versions(names, graded_as, this_class, tmp_path):
     """Catches the first lab dropped as the older version of the second, where metadata do not say what they are."""
-    sheets = []
-    for name in worked:
+    worked_notebooks = []
+    for name in names:
         path = tmp_path / "notebooks" / f"{name}.ipynb"
         path.write_text(json.dumps(lab(0)))
-        sheets.append(read_sheet(path))
+        worked_notebooks.append(read_worked_notebook(path))
     handed_in = tmp_path / "submissions"
     handed_in.mkdir()
     for number in (1, 2):
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(lab(number)))
     known = Roster((Student("ann", ("ann", "Ann Lee")),))
-    work = collected([handed_in], Class(sheets, this_class.settings, known))
-    assert {handed.name: job.sheet.name for handed, job in work.jobs.values()} == graded_as
-    assert len(work.aside) == (0 if graded_as else 2)
-    assert all("do not say which notebook they are" in aside.reason for aside in work.aside)
+    work = collected([handed_in], Class(worked_notebooks, this_class.settings, known))
+    assert {submission.name: job.notebook for submission, job in work.jobs} == graded_as
+    assert len(work.ungraded) == (0 if graded_as else 2)
+    assert all("do not say which notebook they are" in one.reason for one in work.ungraded)
 
 
-def test_of_one_edition_the_later_counts_whatever_the_names(this_class, sheet, tmp_path):
+def test_of_one_edition_the_later_counts_whatever_the_names(this_class, worked, tmp_path):
     """Catches two versions that say which notebook they are, and neither is graded."""
     handed_in = tmp_path / "submissions"
     handed_in.mkdir()
     for number in (1, 2):
-        content = lab(number) | {"metadata": {"course": {"version": "1", "exercises": sheet.edition}}}
+        content = lab(number) | {"metadata": {"course": {"version": "1", "exercises": worked.edition}}}
         (handed_in / f"annlee_1_{70 + number}_lab-{number}.ipynb").write_text(json.dumps(content))
-    work = collected([handed_in], Class([sheet], this_class.settings, Roster()))
-    assert [handed.name for handed, _ in work.jobs.values()] == ["lab-2.ipynb"]
+    work = collected([handed_in], Class([worked], this_class.settings, Roster()))
+    assert [submission.name for submission, _ in work.jobs] == ["lab-2.ipynb"]
 
 
 def test_a_group_is_not_like_itself(this_class, folder, tmp_path):
@@ -196,7 +197,7 @@ def test_a_group_is_not_like_itself(this_class, folder, tmp_path):
     people = "  - :sid: ann\n  - :sid: bob\n"
     (place.parent / "submission_metadata.yml").write_text(f"submission_1:\n  :submitters:\n{people}")
     work, _ = run(this_class, folder, place.parent, tmp_path, Grader())
-    assert {handed.student for handed, _ in work.jobs.values()} == {"ann", "bob"} and work.missing == ["cy"]
+    assert {submission.student for submission, _ in work.jobs} == {"ann", "bob"} and work.missing == ["cy"]
     assert write_similar(this_class, work, folder) == 0
 
 
@@ -206,7 +207,7 @@ def test_what_is_no_notebook_is_set_aside_before_grading(this_class, submissions
     content = json.loads(place.read_text())
     place.write_text(json.dumps(content | {"cells": ["x", *content["cells"]]}))
     work = collected([place.parent.parent], this_class)
-    assert not work.jobs and "at place 1 of the file is not a cell but str" in work.aside[0].reason
+    assert not work.jobs and "at place 1 of the file is not a cell but str" in work.ungraded[0].reason
 
 
 def test_a_path_that_is_not_there_changes_nothing(this_class, tmp_path):
@@ -225,13 +226,6 @@ def test_half_a_character_stops_nobody(this_class, submissions, folder, tmp_path
     results = list(graded(work, folder, broken))
     write_class(this_class, work, results, [], folder)
     assert "? in the middle" in (folder.path / "feedback" / "ann.html").read_text()
-
-
-def test_the_same_under_two_names_is_graded(this_class, submissions, tmp_path):
-    """Catches a student asked which of two equal files counts."""
-    place = submissions("ann") / "ann"
-    (place / "maths (1).ipynb").write_text((place / "maths.ipynb").read_text())
-    assert len(collected([place.parent], this_class).jobs) == 1
 
 
 def test_who_handed_in_what_cannot_be_graded_is_told(this_class, folder, submissions, tmp_path):
@@ -328,7 +322,7 @@ def test_too_many_points_on_a_form_are_said(this_class, folder, submissions, tmp
 
     def unjudged(jobs):
         for job in jobs:
-            yield job, submission._result(job, [submission._item(item, None, "by hand") for item in job.sheet.items])
+            yield job, one_notebook._result(job, items_of(job, None))
 
     form = Form("ann", "maths.ipynb", {"Exercise: square": 25.0}, "", 0.0, tmp_path / "a.grades.json")
     _, said = run(this_class, folder, submissions("ann"), tmp_path, unjudged, [form])
@@ -340,7 +334,7 @@ def test_too_many_points_on_a_form_are_said(this_class, folder, submissions, tmp
 
 def test_anonymous_pages_carry_no_name_and_their_forms_find_home(nameless, folder, submissions, tmp_path):
     """Catches a name in a file's name or on a page that goes without, and points of such a form that reach nobody."""
-    shown = nameless.shown("ann")
+    shown = nameless.pseudonym_of("ann")
     form = Form(shown, "maths.ipynb", {"Evaluation": 4.0}, "", 0.0, tmp_path / "a.grades.json")
     run(nameless, folder, submissions("ann"), tmp_path, Grader(), [form])
     pages = [*folder.path.glob("pages/**/*"), *folder.path.glob("feedback/**/*")]
@@ -356,7 +350,7 @@ def test_without_names_pages_stand_in_an_order_that_tells_none(nameless, folder,
     students = ("ann", "bob", "cy")
     run(nameless, folder, submissions(*students), tmp_path, Grader())
     listed = re.findall(r"student-[0-9a-f]{8}", (folder.path / "pages" / "index.html").read_text())
-    shown = [nameless.shown(student) for student in students]
+    shown = [nameless.pseudonym_of(student) for student in students]
     assert list(dict.fromkeys(listed)) == sorted(shown) != shown
 
 
@@ -392,16 +386,16 @@ def test_a_copy_in_a_module_is_shown(this_class, folder, submissions, tmp_path):
 
 @pytest.mark.slow
 def test_a_notebook_is_run_whole_and_its_outputs_and_page_come_back(
-    sheet, this_class, submissions, tmp_path, monkeypatch, isolation
+    worked, this_class, submissions, tmp_path, monkeypatch, isolation
 ):
     """Catches outputs of before its run on the page, and a run that stops without saying where; with a real kernel."""
-    monkeypatch.setattr(submission, "judge", lambda job, references: {})
-    monkeypatch.setattr(submission, "_references", lambda seed: None)
+    monkeypatch.setattr(one_notebook, "judge", lambda job, references: {})
+    monkeypatch.setattr(one_notebook, "_references", lambda seed: None)
     settings = Settings(7, isolation)
     folder = submissions(
         "ann", "return x * x", "print('fresh', 6 * 7)", "# Cell 6: Training loop\n1 / 0", "print('late')"
     )
-    (job,) = (job for _, job in collected([folder], Class([sheet], settings)).jobs.values())
+    (job,) = (job for _, job in collected([folder], Class([worked], settings)).jobs)
     result = grade(job)
     assert result["stopped"] == "Cell 5: One GRPO step stopped with an error."  # `check` is not defined there
     assert "fresh 42" not in result["page"]
@@ -413,9 +407,9 @@ def test_two_right_answers_like_the_worked_one_are_no_copies(this_class, folder,
     """Catches everybody who solved it as the course does shown as a pair of copies."""
     own = textwrap.indent(inspect.getsource(similarity.pairs), "    ").lstrip()
     solution = f"{own}\n    return x * x"
-    worked = tmp_path / "notebooks" / "maths.ipynb"
-    worked.write_text(json.dumps(notebook(EXERCISE.format(f"# TODO: x\n    {solution}".partition("\n    ")[2]))))
-    by_course = replace(this_class, sheets=[read_sheet(worked)])
+    path = tmp_path / "notebooks" / "maths.ipynb"
+    path.write_text(json.dumps(notebook(EXERCISE.format(f"# TODO: x\n    {solution}".partition("\n    ")[2]))))
+    by_course = replace(this_class, worked_notebooks=[read_worked_notebook(path)])
     submissions("ann", solution), submissions("bob", solution)
     work, _ = run(by_course, folder, submissions("cy"), tmp_path, Grader())
     assert write_similar(by_course, work, folder) == 0
@@ -424,8 +418,8 @@ def test_two_right_answers_like_the_worked_one_are_no_copies(this_class, folder,
 def test_a_pseudonym_is_of_this_class_alone(nameless):
     """Catches a name that whoever has a list of names can compute, and that follows a student from class to class."""
     other = replace(nameless, settings=replace(nameless.settings, seed=8))
-    assert nameless.shown("ann") == replace(nameless).shown("ann") != other.shown("ann")
-    assert nameless.shown("ann") != nameless.shown("bob") and "ann" not in nameless.shown("ann")
+    assert nameless.pseudonym_of("ann") == replace(nameless).pseudonym_of("ann") != other.pseudonym_of("ann")
+    assert nameless.pseudonym_of("ann") != nameless.pseudonym_of("bob") and "ann" not in nameless.pseudonym_of("ann")
 
 
 def test_what_is_not_assigned_does_not_count(this_class, folder, submissions, tmp_path):

@@ -15,17 +15,17 @@ import pytest
 from checker.grading import disputes
 from checker.grading.box.walls import Isolation
 from checker.grading.disputes import dispute, of_students, require
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
+from checker.grading.judge.one_notebook import Job, Settings
 from checker.grading.judge.oracle import key
 from checker.grading.judge.oracle.disputed import disputed
 from checker.grading.judge.reference_process import HiddenVerdict
-from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import Job, Settings
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.grading.results import graded, regraded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.table.forty import class_of, worked
+from tests.checker.grading.table.forty import Points, class_of, worked_notebook
 
 
 def test_the_words_of_a_case_are_its_arguments_what_was_given_and_what_is_right(monkeypatch, shapes_unchecked):
@@ -108,36 +108,36 @@ def test_the_program_answers_where_it_is_run(monkeypatch, capfd):
 @pytest.mark.slow
 def test_a_students_wrong_function_is_shown_with_the_right_values(isolation, tmp_path):
     """Catches a report on another function than the student's, and one that says nothing of what is right."""
-    sheet = read_sheet(Path("notebooks/dots.ipynb"))
-    content = json.loads(json.dumps(sheet.worked).replace("torch.exp(log_r) - log_r - 1", "torch.exp(log_r) - log_r"))
-    text = dispute(Job("ann", "dots.ipynb", json.dumps(content), sheet, Settings(7, isolation)), "per_token_kl")
+    worked = read_worked_notebook(Path("notebooks/dots.ipynb"))
+    content = json.loads(json.dumps(worked.content).replace("torch.exp(log_r) - log_r - 1", "torch.exp(log_r) - log_r"))
+    text = dispute(Job("ann", "dots.ipynb", json.dumps(content), worked, Settings(7, isolation)), "per_token_kl")
     assert "The -1 is missing" in text and "Case 1\n  logps = [[-1]]" in text
     assert "given  [[1]]" in text and "right  [[0]]" in text
 
 
 def test_an_exercise_that_is_not_there_is_said_with_those_that_are(tmp_path):
     """Catches a slip of the pen for which the whole class is graded anew."""
-    sheet = worked(tmp_path)
-    require([sheet], "kl")
+    worked = worked_notebook(tmp_path)
+    require([worked], "kl")
     with pytest.raises(Unreadable, match="no notebook has a checked exercise of this name. There are kl"):
-        require([sheet], "Success")
+        require([worked], "Success")
 
 
 def test_a_student_without_the_exercise_is_told_so(one, tmp_path):
     """Catches a command that ends well and shows nothing."""
     work = collected([one.submissions], one.this_class)
-    found = of_students(work.jobs.values(), ["student02"], "kl")
-    assert [handed.student for handed, _ in found] == ["student02"]
+    found = of_students(work.jobs, ["student02"], "kl")
+    assert [submission.student for submission, _ in found] == ["student02"]
     with pytest.raises(Unreadable, match="--again student01 --exercise loss: .* none of this student's: dots.ipynb"):
-        of_students(work.jobs.values(), ["student01"], "loss")
+        of_students(work.jobs, ["student01"], "loss")
 
 
 def test_an_exercise_whose_checks_have_no_hidden_cases_says_so(tmp_path, monkeypatch):
     """Catches a report that is a heading and nothing else."""
-    sheet = worked(tmp_path)
+    worked = worked_notebook(tmp_path)
     monkeypatch.setattr(disputes, "judge", lambda job, references: {})
     monkeypatch.setattr(disputes, "ReferenceProcess", lambda seed: SimpleNamespace(close=lambda: None))
-    job = Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, Settings(7, Isolation("none")))
+    job = Job("ann", "dots.ipynb", json.dumps(worked.content), worked, Settings(7, Isolation("none")))
     assert dispute(job, "kl").endswith("None of its checks has hidden cases: a person gives its points.\n")
 
 
@@ -158,8 +158,8 @@ sys.stdout.buffer.write(json.dumps(cases, ensure_ascii=False).encode("utf-8"))
 @pytest.fixture
 def told(tmp_path, monkeypatch):
     """The text of a dispute whose checks have these outcomes; a process stands in for each that would import torch."""
-    sheet = worked(tmp_path / "notebooks")
-    item = disputes.exercise_in(sheet, "kl")
+    worked = worked_notebook(tmp_path / "notebooks")
+    item = disputes.exercise_in(worked, "kl")
     program = tmp_path / "python"
     program.write_text(WORDS.format(python=os.path.realpath(sys.executable)))
     program.chmod(0o755)
@@ -184,7 +184,8 @@ def told(tmp_path, monkeypatch):
 
     def tell(outcomes, more=()):
         def judge(job, references):
-            assert json.loads(job.text) == sheet.worked and job.sheet.items == (item,) and job.settings is settings
+            assert json.loads(job.text) == worked.content and job.settings is settings
+            assert job.worked_notebook.items == (item,)
             assert references.cases(["kl"]) == [7, "kl"]
             checks = [*item.checks, *(replace(item.checks[0], name=name) for name in more)]
             return {
@@ -196,7 +197,7 @@ def told(tmp_path, monkeypatch):
         monkeypatch.setattr(disputes, "ReferenceProcess", References)
         before = References.closed
         try:
-            return dispute(Job("ann", "dots.ipynb", json.dumps(sheet.worked), sheet, settings), "kl")
+            return dispute(Job("ann", "dots.ipynb", json.dumps(worked.content), worked, settings), "kl")
         finally:
             assert References.closed == before + 1
 
@@ -236,137 +237,120 @@ def test_a_process_that_fails_is_no_list_of_cases(told, monkeypatch):
         told([None])
 
 
-class Anew:
-    """A grader that gives every exercise these points, and remembers whether notebooks ran whole."""
-
-    def __init__(self, points, ungraded=""):
-        self.points = points
-        self.ungraded = ungraded
-        self.whole = []
-
-    def __call__(self, jobs):
-        for job in jobs:
-            self.whole.append(job.settings.whole)
-            items = [submission._item(item, self.points if item.checks else None, "so") for item in job.sheet.items]
-            yield job, submission._result(job, items, page=f"page {self.points}", ungraded=self.ungraded)
+def whole(grader):
+    """Of each notebook that it graded: whether it ran whole."""
+    return [job.settings.whole for job in grader.jobs]
 
 
 @pytest.fixture
 def one(tmp_path):
-    made = class_of(2, tmp_path, worked(tmp_path / "notebooks"))
+    made = class_of(2, tmp_path, worked_notebook(tmp_path / "notebooks"))
     made.this_class = replace(made.this_class, settings=replace(made.this_class.settings, whole=True))
     made.folder.prepare()
     return made
 
 
-def run(one, grader, tmp_path, exercise=""):
+def run(one, grader, exercise=""):
     work = collected([one.submissions], one.this_class)
     how = regraded(work, one.folder, grader, exercise) if exercise else graded(work, one.folder, grader)
     found = list(how)
-    return {each.handed.student: each.result for each in found}, [each.changed for each in found if each.changed]
+    return {each.submission.student: each.result for each in found}, [each.changed for each in found if each.changed]
 
 
-def after_an_update(monkeypatch):
-    """Every result is of another course from now on."""
-    monkeypatch.setattr(submission, "course", lambda: "another course")
+def after_an_update(one, monkeypatch, grader=None):
+    """The class was graded, and every result is of another course from now on."""
+    run(one, grader or Points(1.0))
+    monkeypatch.setattr(one_notebook, "course", lambda: "another course")
 
 
-def test_one_exercise_is_judged_anew_and_the_rest_stays(one, tmp_path, monkeypatch):
+def test_one_exercise_is_judged_anew_and_the_rest_stays(one, monkeypatch):
     """Catches a whole class run again for one mended check, and pages that are lost by it."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    again = Anew(2.0)
-    results, changed = run(one, again, tmp_path, "kl")
-    assert again.whole == [False, False]
+    after_an_update(one, monkeypatch, Points(1.0, "page 1"))
+    again = Points(2.0, "page 2")
+    results, changed = run(one, again, "kl")
+    assert whole(again) == [False, False]
     assert [result["earned"] for result in results.values()] == [2.0, 2.0]
     assert [item["earned"] for item in results["student01"]["items"]] == [2.0, None, None]
-    assert [result["page"] for result in results.values()] == ["page 1.0", "page 1.0"]
+    assert [result["page"] for result in results.values()] == ["page 1", "page 1"]
     assert changed == [f"student0{number}, dots.ipynb, kl: 1 before, 2 now." for number in (1, 2)]
-    nobody = Anew(0.0)
-    results, _ = run(one, nobody, tmp_path)
-    assert nobody.whole == [] and results["student01"]["earned"] == 2.0
+    nobody = Points(0.0)
+    results, _ = run(one, nobody)
+    assert whole(nobody) == [] and results["student01"]["earned"] == 2.0
 
 
-def test_results_of_an_earlier_version_are_judged_anew(one, tmp_path, monkeypatch):
+def test_results_of_an_earlier_version_are_judged_anew(one, monkeypatch):
     """Catches a folder of a class that was graded before results said whether a fault may pass."""
-    run(one, Anew(1.0), tmp_path)
+    after_an_update(one, monkeypatch)
     for path in (one.folder.path / "results").glob("*.json"):
         path.write_text(json.dumps({k: v for k, v in json.loads(path.read_text()).items() if k != "transient"}))
-    after_an_update(monkeypatch)
-    results, _ = run(one, Anew(2.0), tmp_path, "kl")
+    results, _ = run(one, Points(2.0), "kl")
     assert [result["earned"] for result in results.values()] == [2.0, 2.0]
 
 
-def test_who_has_the_same_points_is_not_named(one, tmp_path, monkeypatch):
+def test_who_has_the_same_points_is_not_named(one, monkeypatch):
     """Catches a list of changes in which everybody stands, so that nobody sees who gained."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    _, changed = run(one, Anew(1.0), tmp_path, "kl")
+    after_an_update(one, monkeypatch)
+    _, changed = run(one, Points(1.0), "kl")
     assert changed == []
 
 
-def test_a_notebook_without_the_exercise_keeps_its_points(one, tmp_path, monkeypatch):
+def test_a_notebook_without_the_exercise_keeps_its_points(one, monkeypatch):
     """Catches a notebook that is graded anew for an exercise of another one, and lost for the runs to come."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    nobody = Anew(2.0)
+    after_an_update(one, monkeypatch)
+    nobody = Points(2.0)
     for exercise in ("loss", ""):
-        results, changed = run(one, nobody, tmp_path, exercise)
+        results, changed = run(one, nobody, exercise)
         assert [result["earned"] for result in results.values()] == [1.0, 1.0] and changed == []
-    assert nobody.whole == []
+    assert whole(nobody) == []
 
 
-def test_points_that_nobody_had_yet_are_told_as_new(one, tmp_path, monkeypatch):
+def test_points_that_nobody_had_yet_are_told_as_new(one, monkeypatch):
     """Catches "0 before" of an exercise that a person was to judge until it had a check."""
-    run(one, Anew(None), tmp_path)
-    after_an_update(monkeypatch)
-    results, changed = run(one, Anew(2.0), tmp_path, "kl")
+    after_an_update(one, monkeypatch, Points(None))
+    results, changed = run(one, Points(2.0), "kl")
     assert changed[0] == "student01, dots.ipynb, kl: none yet before, 2 now."
     assert results["student01"]["course"] == "another course" and results["student01"]["possible"] == 2.0
 
 
-def test_who_was_never_graded_is_graded_in_full(one, tmp_path, monkeypatch):
+def test_who_was_never_graded_is_graded_in_full(one, monkeypatch):
     """Catches a late notebook that gets points for one exercise and none for the others."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
+    after_an_update(one, monkeypatch, Points(1.0, "page 1"))
     path = one.submissions / "student02" / "dots.ipynb"
     path.write_text(path.read_text().replace('"metadata": {}', '"metadata": {"changed": 1}', 1))
-    again = Anew(2.0)
-    results, changed = run(one, again, tmp_path, "kl")
-    assert sorted(again.whole) == [False, True] and len(changed) == 1
-    assert results["student02"]["page"] == "page 2.0"
+    again = Points(2.0, "page 2")
+    results, changed = run(one, again, "kl")
+    assert sorted(whole(again)) == [False, True] and len(changed) == 1
+    assert results["student02"]["page"] == "page 2"
 
 
-def test_a_box_that_fails_takes_no_points_and_is_tried_again(one, tmp_path, monkeypatch):
+def test_a_box_that_fails_takes_no_points_and_is_tried_again(one, monkeypatch):
     """Catches earlier points overwritten by a machine's fault, or left out of the table."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    results, changed = run(one, Anew(None, ungraded="no memory"), tmp_path, "kl")
+    after_an_update(one, monkeypatch)
+    failing = Points(None, ungraded={"student01": "no memory", "student02": "no memory"}, transient=False)
+    results, changed = run(one, failing, "kl")
     assert [result["earned"] for result in results.values()] == [1.0, 1.0]
     assert changed[0] == "student01, dots.ipynb, kl: not judged anew: no memory"
     assert one.folder.earlier() and all(result["earned"] == 1.0 for result in one.folder.earlier().values())
 
 
-def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, tmp_path, monkeypatch):
+def test_results_that_are_written_otherwise_are_not_mixed_with_todays(one, monkeypatch):
     """Catches one exercise of today in a result that an earlier checker wrote, whose other parts nobody can read now."""
-    run(one, Anew(1.0), tmp_path)
+    after_an_update(one, monkeypatch)
     for path in (one.folder.path / "results").glob("*.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": submission.FORMAT - 1}))
-    after_an_update(monkeypatch)
-    again = Anew(2.0)
-    run(one, again, tmp_path, "kl")
-    assert again.whole == [True, True]
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": one_notebook.FORMAT - 1}))
+    again = Points(2.0)
+    run(one, again, "kl")
+    assert whole(again) == [True, True]
 
 
-def test_an_earlier_result_is_the_latest_of_the_same_cases(one, tmp_path, monkeypatch):
+def test_an_earlier_result_is_the_latest_of_the_same_cases(one, monkeypatch):
     """Catches points by other hidden cases taken up, and the last by name taken for the last in time."""
-    run(one, Anew(1.0), tmp_path)
-    after_an_update(monkeypatch)
-    other_cases = Anew(2.0)
+    after_an_update(one, monkeypatch)
+    other_cases = Points(2.0)
     settings = one.this_class.settings
     one.this_class = replace(one.this_class, settings=replace(settings, seed=settings.seed + 1))
-    run(one, other_cases, tmp_path, "kl")
-    assert other_cases.whole == [True, True]
+    run(one, other_cases, "kl")
+    assert whole(other_cases) == [True, True]
 
 
 def test_of_two_earlier_results_the_later_one_counts(tmp_path):
@@ -374,6 +358,6 @@ def test_of_two_earlier_results_the_later_one_counts(tmp_path):
     folder = Folder(tmp_path / "graded")
     folder.prepare()
     for moment, (digest, earned) in enumerate([("b", 1.0), ("a", 2.0)]):
-        folder.keep(digest, {"format": submission.FORMAT, "upload": "one", "earned": earned})
+        folder.keep(digest, {"format": one_notebook.FORMAT, "upload": "one", "earned": earned})
         os.utime(folder.path / "results" / f"{digest}.json", (moment, moment))
     assert folder.earlier()["one"]["earned"] == 2.0

@@ -13,9 +13,9 @@ from checker.grading.work import collected
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
 from tests.checker.grading.test_classes import Grader, notebook, run, table
-from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
 from tests.checker.grading.test_classes import this_class as this_class
+from tests.checker.grading.test_classes import worked as worked
 
 
 @pytest.fixture

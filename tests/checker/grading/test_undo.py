@@ -9,7 +9,7 @@ from checker.grading.undo import STAYS, come_to_its_end, keep_aside, undo
 from checker.points.forms import Form
 from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
-from tests.checker.grading.table.forty import class_of, worked
+from tests.checker.grading.table.forty import class_of, worked_notebook
 
 FORM = Form("student01", "dots.ipynb", {"Question: Success": 2.0}, "", 9.0, Path("x"))
 
@@ -17,7 +17,7 @@ FORM = Form("student01", "dots.ipynb", {"Question: Success": 2.0}, "", 9.0, Path
 @pytest.fixture
 def one(tmp_path):
     """A class of two, graded once. `run` grades it as the command does."""
-    made = class_of(2, tmp_path, worked(tmp_path / "notebooks"), answers=("It rose.", "It fell."))
+    made = class_of(2, tmp_path, worked_notebook(tmp_path / "notebooks"), answers=("It rose.", "It fell."))
     made.folder.prepare()
     rules(made, "seed: 7\n")
 

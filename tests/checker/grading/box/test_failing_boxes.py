@@ -3,7 +3,6 @@
 The judge is the stand-in of `test_hidden_cases.py`; boxes are real, and refused by a program in bwrap's place.
 """
 
-import csv
 import shlex
 from dataclasses import replace
 
@@ -12,15 +11,16 @@ import pytest
 from checker.grading.box.isolation import BoxFailed
 from checker.grading.box.limits import Limits
 from checker.grading.classes import Class
-from checker.grading.judge import scheduling, submission
-from checker.grading.judge.submission import Settings
+from checker.grading.judge import one_notebook, scheduling
+from checker.grading.judge.one_notebook import Settings
 from checker.grading.results import graded
 from checker.grading.table.gradescope import results as for_gradescope
 from checker.grading.work import collected
 from checker.grading.writing import write_class
-from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
+from tests.checker.grading.test_classes import table
 from tests.checker.grading.test_classes import this_class as this_class
+from tests.checker.grading.test_classes import worked as worked
 
 REFUSAL = "bwrap: Can't mkdir /tmp/work: No space left on device"
 
@@ -41,16 +41,16 @@ def failing(isolation, tmp_path):
 @pytest.fixture
 def run(this_class, folder, tmp_path, monkeypatch, failing):
     """Grade a class in boxes that may fail: each student's result, and who was graded before."""
-    monkeypatch.setattr(submission, "judge", lambda job, references: {})
-    monkeypatch.setattr(submission, "_references", lambda seed: None)
+    monkeypatch.setattr(one_notebook, "judge", lambda job, references: {})
+    monkeypatch.setattr(one_notebook, "_references", lambda seed: None)
     monkeypatch.setattr(scheduling, "forget_references", lambda: None)
-    boxed = Class(this_class.sheets, Settings(7, failing[0]), this_class.roster)
+    boxed = Class(this_class.worked_notebooks, Settings(7, failing[0]), this_class.roster)
 
     def grade_class(submitted):
         work = collected([submitted], boxed)
         found = list(graded(work, folder, scheduling.in_this_process))
         write_class(boxed, work, found, [], folder)
-        return {one.handed.student: (one.result, one.kept) for one in found}
+        return {one.submission.student: (one.result, one.kept) for one in found}
 
     return grade_class
 
@@ -60,11 +60,7 @@ def test_a_full_disk_is_nobodys_0_and_is_tried_again(run, failing, submissions, 
     failing[1].touch()
     ((result, _),) = run(submissions("ann")).values()
     assert "No space left on device" in result["ungraded"] and "not of the notebook" in result["ungraded"]
-    (line,) = [
-        line
-        for line in csv.DictReader((folder.path / "grades.csv").open(encoding="utf-8-sig"))
-        if line["student"] == "ann"
-    ]
+    line = table(folder)["ann"]
     assert {line["square"], line["checks"], line["total"]} == {"not graded"}
     assert line["remarks"].startswith("maths.ipynb: not graded: The box could not be started (bwrap: Can't mkdir")
     assert "No space left on device" in (folder.path / "not-graded.csv").read_text()
@@ -79,4 +75,4 @@ def test_a_program_that_is_not_there_is_no_verdict(failing):
     """Catches a machine without bwrap on which everybody's notebook "was running when the box ended by itself"."""
     nowhere = replace(failing[0], program="/nowhere/bwrap", controllers=())
     with pytest.raises(BoxFailed, match="could not be started .*nowhere"):
-        submission.execute(None, {"cells": []}, nowhere, Limits(wall=10))
+        one_notebook.execute(None, {"cells": []}, nowhere, Limits(wall=10))

@@ -14,7 +14,7 @@ import pytest
 
 from checker.grading.collect.platforms import CANVAS, METADATA, senders
 from checker.grading.collect.roster import read_roster
-from checker.grading.collect.uploads import Handed, collect, differ_by_number, unlike
+from checker.grading.collect.uploads import Submission, collect, differ_by_number, unlike
 
 ROSTER = (
     "id,name,canvas,email\njd1,Jane Doe,1001,jane@example.org\njr2,José Ruiz,1002,jose@example.org\nax3,Ann Xu,1003,\n"
@@ -55,7 +55,7 @@ def taken(tmp_path):
 
 
 def who(found):
-    return sorted((handed.student, handed.name, handed.late) for handed in found.handed)
+    return sorted((submission.student, submission.name, submission.late) for submission in found.submissions)
 
 
 def test_canvas(export, taken, roster):
@@ -70,15 +70,15 @@ def test_canvas(export, taken, roster):
 def test_a_number_of_one_and_the_name_of_another_are_nobodys(file, export, taken, roster):
     """Catches Canvas' number believed against the name that stands beside it: one student graded for another."""
     found = taken(export(file), roster)
-    assert found.handed == []
-    assert "may be" in found.aside[0].reason and "on the roster" in found.aside[0].reason
+    assert found.submissions == []
+    assert "may be" in found.ungraded[0].reason and "on the roster" in found.ungraded[0].reason
 
 
 def test_what_a_mac_hides_in_a_zip_is_nobodys_submission(export, taken, roster):
     """Catches a student who is told that "._dots.ipynb" was not graded, which the Mac put there and nobody handed in."""
     found = taken(export("jd1/dots.ipynb", "jd1/._dots.ipynb"), roster)
     assert who(found) == [("jd1", "dots.ipynb", False)]
-    assert [(aside.reason, aside.student, aside.remark) for aside in found.aside] == [("It is hidden.", "", "")]
+    assert [(one.reason, one.student, one.remark) for one in found.ungraded] == [("It is hidden.", "", "")]
 
 
 def test_moodle(export, taken, roster):
@@ -87,7 +87,7 @@ def test_moodle(export, taken, roster):
         export("Jane Doe_5_assignsubmission_file_/dots.ipynb", "José Ruiz_6_assignsubmission_file_/dots.ipynb"), roster
     )
     assert who(found) == [("jd1", "dots.ipynb", False), ("jr2", "dots.ipynb", False)]
-    assert len({handed.file for handed in found.handed}) == 2
+    assert len({submission.file for submission in found.submissions}) == 2
 
 
 def test_gradescope(tmp_path, good, taken, roster):
@@ -152,11 +152,11 @@ def test_a_zip_on_canvas_is_its_students(tmp_path, export, taken, roster, good):
         archive.writestr("doejane_LATE_1001_9002_my_hw.zip", flagless)
         archive.writestr("xuann_1003_9003_dots.ipynb", json.dumps(good))
     found = taken(path, roster)
-    assert [(handed.student, handed.late, handed.upload) for handed in found.handed] == [
+    assert [(submission.student, submission.late, submission.upload) for submission in found.submissions] == [
         ("jd1", True, (9002, 0)),
         ("ax3", False, (9003, 0)),
     ]
-    assert found.aside == [] and "e\u0301te\u0301.ipynb" in found.handed[0].place
+    assert found.ungraded == [] and "e\u0301te\u0301.ipynb" in found.submissions[0].place
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_zip_on_canvas_is_its_students(tmp_path, export, taken, roster, good):
 )
 def test_of_what_lies_there_it_is_known_whether_it_may_be_anybodys(file, unknown, export, taken, roster):
     """Catches students who are told that they handed in nothing, while a notebook lies there that nobody was found for."""
-    assert [aside.unknown for aside in taken(export(file), roster).aside] == [unknown]
+    assert [one.unknown for one in taken(export(file), roster).ungraded] == [unknown]
 
 
 def test_an_export_in_a_folder_called_submissions_is_not_one_student(export, taken, roster):
@@ -194,17 +194,17 @@ def test_one_name_in_two_spellings_of_unicode_is_one_student(export, taken):
 def test_the_later_of_two_uploads_is_graded(export, taken, roster):
     """Catches a notebook that was handed in again graded twice, or the older one graded."""
     found = taken(export("doejane_1001_77_dots.ipynb", "doejane_1001_99_dots-1.ipynb"), roster)
-    assert [handed.place.endswith("dots-1.ipynb") for handed in found.handed] == [True]
-    assert "jd1 handed it in again" in found.aside[0].reason
-    assert found.aside[0].place.endswith("77_dots.ipynb")
+    assert [submission.place.endswith("dots-1.ipynb") for submission in found.submissions] == [True]
+    assert "jd1 handed it in again" in found.ungraded[0].reason
+    assert found.ungraded[0].place.endswith("77_dots.ipynb")
 
 
 def test_two_of_which_neither_is_known_to_be_later_are_not_chosen_between(export, taken, roster):
     """Catches a silent choice between two versions."""
     found = taken(export("Jane Doe/dots.ipynb", **{"Jane Doe/old/dots.ipynb": "{}"}), roster)
-    assert found.handed == []
-    assert len(found.aside) == 2
-    assert "which is the later one is not known" in found.aside[0].reason
+    assert found.submissions == []
+    assert len(found.ungraded) == 2
+    assert "which is the later one is not known" in found.ungraded[0].reason
 
 
 def test_two_that_are_the_same_are_one(export, taken, roster):
@@ -241,8 +241,8 @@ def janes(tmp_path):
 def test_a_part_of_a_name_is_nobody(place, may_be, export, taken, janes):
     """Catches Ann Smith, who is not on the list, graded as the only Ann who is, and one of two Janes chosen."""
     found = taken(export(place), janes)
-    assert found.handed == []
-    assert f"a part of a name only: it may be {may_be} on the roster" in found.aside[0].reason
+    assert found.submissions == []
+    assert f"a part of a name only: it may be {may_be} on the roster" in found.ungraded[0].reason
 
 
 @pytest.mark.parametrize("place", ["jane_doe_dots.ipynb", "dots-Doe Jane.ipynb", "Jane Doe/dots.ipynb"])
@@ -256,7 +256,7 @@ def test_a_number_and_a_name_of_two_people_are_nobody(export, taken, tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("id,name\n5,Ann Xu\n6,Jane Doe\n")
     found = taken(export("Jane Doe_5_assignsubmission_file_/dots.ipynb"), read_roster(path))
-    assert found.handed == [] and "may be 5 or 6 on the roster" in found.aside[0].reason
+    assert found.submissions == [] and "may be 5 or 6 on the roster" in found.ungraded[0].reason
 
 
 @pytest.mark.parametrize("place", ["dots (1).ipynb", "dots__1_.ipynb", "lab-1.ipynb"])
@@ -264,7 +264,7 @@ def test_a_number_that_counts_something_is_nobody(place, export, taken, tmp_path
     """Catches a second download, or the first lab, graded as the work of number 1 on the list."""
     path = tmp_path / "numbers.csv"
     path.write_text("id,name\n1,Ann Xu\n2,Jane Doe\n")
-    assert taken(export(place), read_roster(path)).handed == []
+    assert taken(export(place), read_roster(path)).submissions == []
 
 
 def of_gradescope(tmp_path, good, people):
@@ -281,14 +281,14 @@ def test_a_group_hands_in_for_each_of_its_members(tmp_path, good, taken, roster)
     people = "  - :name: Jane Doe\n    :sid: jd1\n  - :name: Ann Xu\n    :email: x\n  - :name: Jane Doe\n"
     found = taken(of_gradescope(tmp_path, good, people), roster)
     assert who(found) == [("ax3", "dots.ipynb", False), ("jd1", "dots.ipynb", False)]
-    assert found.aside == []
+    assert found.ungraded == []
 
 
 def test_a_member_whom_nobody_knows_is_listed_and_the_others_are_graded(tmp_path, good, taken, roster):
     """Catches a whole group set aside, or a stranger graded, for one who is not on the list."""
     found = taken(of_gradescope(tmp_path, good, "  - :name: Jane Doe\n  - :name: Zed Nobody\n"), roster)
     assert [student for student, _, _ in who(found)] == ["jd1"]
-    assert "'Zed Nobody' is not on the roster" in found.aside[0].reason
+    assert "'Zed Nobody' is not on the roster" in found.ungraded[0].reason
 
 
 @pytest.mark.parametrize("first", ["lab.ipynb", "lab-1.ipynb"])
@@ -297,7 +297,7 @@ def test_a_number_that_is_a_part_of_the_name_makes_no_version(first, export, tak
     places = [f"doejane_1001_77_{first}", "doejane_1001_78_lab-2.ipynb"]
     other = json.dumps(good | {"metadata": {"course": {"version": "1", "exercises": {"cell-1/1": "other"}}}})
     found = taken(export(places[0], **{places[1]: other}), roster)
-    assert [handed.name for handed in found.handed] == [first, "lab-2.ipynb"] and found.aside == []
+    assert [submission.name for submission in found.submissions] == [first, "lab-2.ipynb"] and found.ungraded == []
 
 
 def test_what_canvas_numbers_is_in_the_order_of_its_numbers():
@@ -323,7 +323,7 @@ def of_two_students(tmp_path, good):
 def test_the_days_are_those_of_gradescope(tmp_path, good, taken, roster):
     """Catches a student who is late and pays nothing, since the days are not kept."""
     found = taken(of_two_students(tmp_path, good), roster, due=datetime.fromisoformat("2026-03-02T00:00:00+00:00"))
-    assert {handed.student: (handed.late, handed.days_late) for handed in found.handed} == {
+    assert {submission.student: (submission.late, submission.days_late) for submission in found.submissions} == {
         "jd1": (False, 0),
         "ax3": (True, 2),
     }
@@ -332,7 +332,7 @@ def test_the_days_are_those_of_gradescope(tmp_path, good, taken, roster):
 def test_without_a_due_date_nobody_is_late(tmp_path, good, taken, roster):
     """Catches days that are counted from a date that nobody gave."""
     found = taken(of_two_students(tmp_path, good), roster)
-    assert [(handed.late, handed.days_late) for handed in found.handed] == [(False, None), (False, None)]
+    assert [(one.late, one.days_late) for one in found.submissions] == [(False, None), (False, None)]
 
 
 @pytest.mark.parametrize("root", ["", "assignment_9_export/"])
@@ -340,20 +340,20 @@ def test_gradescopes_own_file_is_not_among_those_that_were_not_graded(root, expo
     """Catches a list of what was not graded that begins with a file of the platform's, in a folder of the zip or not."""
     others = {f"{root}{METADATA}": "submission_1:\n  :submitters:\n  - :sid: jd1\n"}
     found = taken(export(f"{root}submission_1/dots.ipynb", **others), roster)
-    assert who(found) == [("jd1", "dots.ipynb", False)] and found.aside == []
+    assert who(found) == [("jd1", "dots.ipynb", False)] and found.ungraded == []
 
 
 def remarks(found):
     """The words to students on files that were not graded."""
-    return {aside.student: aside.remark for aside in found.aside}
+    return {one.student: one.remark for one in found.ungraded}
 
 
 @pytest.mark.parametrize("name", ["dots.ipynb.json", "DOTS.IPYNB.pdf"])
 def test_a_notebook_under_a_wrong_name_is_told_beside_one_that_is_graded(name, export, taken, roster):
     """Catches a second notebook of which nobody hears, since the student has another one."""
     found = taken(export("jd1/poker.ipynb", **{f"jd1/{name}": "{}", "jd1/notes.txt": "x"}), roster)
-    assert [handed.name for handed in found.handed] == ["poker.ipynb"]
-    told = {PurePath(aside.place.rpartition(":")[2]).name: (aside.student, aside.remark) for aside in found.aside}
+    assert [submission.name for submission in found.submissions] == ["poker.ipynb"]
+    told = {PurePath(one.place.rpartition(":")[2]).name: (one.student, one.remark) for one in found.ungraded}
     assert told["notes.txt"] == ("", "")
     assert told[name][0] == "jd1" and told[name][1].startswith(f"{name} was not graded: ")
 
@@ -372,10 +372,10 @@ def test_a_notebook_that_cannot_be_unpacked_is_told_with_the_reason(tmp_path, ta
         archive.writestr("ax3/notes.ipynb", "x")
     path.write_bytes(path.read_bytes().replace(b"the words of Jane", b"the words of Eve!"))
     found = taken(path, roster)
-    (aside,) = found.aside
-    assert [handed.student for handed in found.handed] == ["ax3"]
-    assert aside.student == "jd1" and aside.remark == f"dots.ipynb was not graded: {aside.reason}"
-    assert aside.place.endswith("jd1/dots.ipynb") and len(aside.reason) > len("None")
+    (one,) = found.ungraded
+    assert [submission.student for submission in found.submissions] == ["ax3"]
+    assert one.student == "jd1" and one.remark == f"dots.ipynb was not graded: {one.reason}"
+    assert one.place.endswith("jd1/dots.ipynb") and len(one.reason) > len("None")
 
 
 def test_a_single_file_that_is_no_notebook_is_set_aside(tmp_path, taken, roster):
@@ -383,7 +383,8 @@ def test_a_single_file_that_is_no_notebook_is_set_aside(tmp_path, taken, roster)
     path = tmp_path / "jd1.txt"
     path.write_text("x")
     found = taken(path, roster)
-    assert found.handed == [] and "not a notebook" in found.aside[0].reason and found.aside[0].student == "jd1"
+    (one,) = found.ungraded
+    assert found.submissions == [] and "not a notebook" in one.reason and one.student == "jd1"
 
 
 def test_the_pattern_tells_whose_an_unread_file_is(export, taken, roster):
@@ -397,7 +398,7 @@ def test_gradescopes_people_are_told_of_an_unread_file(tmp_path, good, taken, ro
     root = of_two_students(tmp_path, good)
     (root / "submission_1" / "dots.ipynb").rename(root / "submission_1" / "dots.ipynb.json")
     found = taken(root, roster)
-    assert [handed.student for handed in found.handed] == ["ax3"] and remarks(found).keys() == {"jd1"}
+    assert [submission.student for submission in found.submissions] == ["ax3"] and remarks(found).keys() == {"jd1"}
 
 
 def test_a_stranger_is_told_nothing_and_listed(export, taken, roster):
@@ -409,7 +410,7 @@ def test_a_stranger_is_told_nothing_and_listed(export, taken, roster):
 def test_without_a_class_the_only_student_is_told(export, taken):
     """Catches a student who grades alone, and who is not told of what was left out."""
     found = taken(export("dots.ipynb", **{"kl.ipynb.json": "{}"}), only_student="me")
-    assert [handed.student for handed in found.handed] == ["me"]
+    assert [submission.student for submission in found.submissions] == ["me"]
     assert remarks(found)["me"].startswith("kl.ipynb.json was not graded")
 
 
@@ -436,7 +437,7 @@ def test_two_labs_are_told_from_two_downloads(names, differ):
 def test_a_student_with_two_versions_is_told_which_notebook_they_are_of(export, taken, roster):
     """Catches a student who is to leave one of two files, and is not told of which notebook."""
     found = taken(export("jd1/dots.ipynb", **{"jd1/old/dots.ipynb": "{}"}), roster)
-    first, second = found.aside
+    first, second = found.ungraded
     assert first.student == second.student == "jd1"
     assert first.remark == second.remark and first.remark.startswith("dots.ipynb was handed in twice")
     assert second.place in first.reason and first.place in second.reason and first.place not in first.reason
@@ -444,16 +445,16 @@ def test_a_student_with_two_versions_is_told_which_notebook_they_are_of(export, 
 
 def test_files_that_may_be_of_several_notebooks_are_told_with_the_others():
     """Catches a sentence that names the file itself in the place of the others, and a student who is told nothing."""
-    three = [Handed("ann", f"lab-{number}.ipynb", Path("x"), f"place {number}") for number in (1, 2, 3)]
-    aside = unlike(three[1], "lab.ipynb", three)
-    assert (aside.place, aside.student) == ("place 2", "ann")
-    assert aside.reason.startswith("This and place 1, place 3 do not say") and "lab.ipynb" in aside.reason
-    assert aside.remark.startswith("lab-2.ipynb was not graded") and "metadata was lost" in aside.remark
+    three = [Submission("ann", f"lab-{number}.ipynb", Path("x"), f"place {number}") for number in (1, 2, 3)]
+    one = unlike(three[1], "lab.ipynb", three)
+    assert (one.place, one.student) == ("place 2", "ann")
+    assert one.reason.startswith("This and place 1, place 3 do not say") and "lab.ipynb" in one.reason
+    assert one.remark.startswith("lab-2.ipynb was not graded") and "metadata was lost" in one.remark
 
 
 def beside(found):
     """The modules that are taken along with each student's notebook."""
-    return {handed.student: [(name, file.read_text()) for name, file in handed.modules] for handed in found.handed}
+    return {one.student: [(name, file.read_text()) for name, file in one.modules] for one in found.submissions}
 
 
 @pytest.mark.parametrize(
@@ -485,10 +486,10 @@ def test_a_module_that_takes_anothers_name_or_room_is_left(export, taken, roster
     many = {f"module_{number:02d}": "" for number in range(12)}
     found = taken(export("jd1/dots.ipynb", **{f"jd1/{name}.py": text for name, text in (bad | many).items()}), roster)
     assert [name for name, _ in beside(found)["jd1"]] == [f"module_{number:02d}.py" for number in range(10)]
-    assert len(found.aside) == len(bad) + 2 and {aside.student for aside in found.aside} == {""}
+    assert len(found.ungraded) == len(bad) + 2 and {one.student for one in found.ungraded} == {""}
 
 
 def test_a_module_alone_is_no_submission_and_is_told(export, taken, roster):
     """Catches a student who handed in the helpers and no notebook, and is told that nothing came."""
-    [aside] = taken(export("jr2/dots.ipynb", **{"jd1/helpers.py": ""}), roster).aside
-    assert aside.student == "jd1" and aside.remark == "helpers.py was not graded: It is not a notebook (.ipynb)."
+    [one] = taken(export("jr2/dots.ipynb", **{"jd1/helpers.py": ""}), roster).ungraded
+    assert one.student == "jd1" and one.remark == "helpers.py was not graded: It is not a notebook (.ipynb)."

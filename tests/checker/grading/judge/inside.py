@@ -32,7 +32,7 @@ from checker.grading.judge import boxed_functions, hidden_cases
 from checker.grading.judge.boxed_functions import Grader
 from checker.grading.judge.oracle import key
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict
-from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from shared.check import EXERCISES
 from shared.exercises import catalogue
 from shared.exercises.exercise import plain_call
@@ -87,9 +87,9 @@ def boxes_of(name: str) -> list[Seen]:
             found.append(Seen(checks, submission.shown))
         return Outcome((), "", 0.0, begun=True, finished=True)
 
-    sheet = read_sheet(ROOT / "notebooks" / name)
+    worked = read_worked_notebook(ROOT / "notebooks" / name)
     with patch.object(boxed_functions, "run_submission", record):
-        programs_for = programs_of(sheet.definitions, sheet, _SaysRight())
+        programs_for = programs_of(worked.definitions, worked, _SaysRight())
         hidden_cases.verdicts(programs_for, Grader(_SaysRight(), Isolation("none"), Limits()))
     return found
 

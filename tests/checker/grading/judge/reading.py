@@ -3,10 +3,10 @@
 from functools import partial
 
 from checker.grading.judge.hidden_cases import Programs, programs
-from checker.grading.judge.sheets import Sheet
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.reading.syntax.statements import Definitions
 
 
-def programs_of(student: Definitions, sheet: Sheet, references) -> Programs:
+def programs_of(student: Definitions, worked: WorkedNotebook, references) -> Programs:
     """The reading of a notebook that `verdicts` asks for."""
-    return partial(programs, student, sheet, references.cases(check.name for check in sheet.checks))
+    return partial(programs, student, worked, references.cases(check.name for check in worked.checks))

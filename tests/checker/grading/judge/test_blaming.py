@@ -22,8 +22,8 @@ from checker.reading.slicing.slices import Slice
 from tests.checker.grading.judge.test_hidden_cases import ABOUT, CUBE, SQUARE, PlainKey
 from tests.checker.grading.judge.test_hidden_cases import judged as judged
 from tests.checker.grading.judge.test_hidden_cases import notebook as notebook
-from tests.checker.grading.judge.test_hidden_cases import sheet as sheet
 from tests.checker.grading.judge.test_hidden_cases import without_torch as without_torch
+from tests.checker.grading.judge.test_hidden_cases import worked as worked
 from tests.conftest import few_of
 
 # Writes to every descriptor of every process that can be opened, and to all of its own.

@@ -9,14 +9,14 @@ import pytest
 from checker.checking.check import check
 from checker.grading.judge.hidden_cases import programs
 from checker.grading.judge.reference_process import HiddenCases
-from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.reading.notebook import read
 from checker.reading.syntax.statements import definitions
 from checker.setup.environment import ROOT
 from tests.checker.conftest import code
 
-SHEET = read_sheet(ROOT / "notebooks" / "poker.ipynb")
-CASES = HiddenCases(tuple(check.name for check in SHEET.checks), "", ())
+WORKED = read_worked_notebook(ROOT / "notebooks" / "poker.ipynb")
+CASES = HiddenCases(tuple(check.name for check in WORKED.checks), "", ())
 FUNCTION = "hand_type"
 LONGEST = 2.0  # seconds of computing for one notebook
 MODEL = "from shared.models import load_policy\nmodel = load_policy()"
@@ -89,7 +89,7 @@ def seconds(lines, tmp_path):
     path = tmp_path / "poker.ipynb"
     path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [*map(code, cells)]}))
     begun = time.process_time()
-    found = programs(definitions(read(path)), SHEET, CASES)
+    found = programs(definitions(read(path)), WORKED, CASES)
     check(path)
     by_function = {check.function: function.program for check, function in found.items()}
     return time.process_time() - begun, by_function[FUNCTION]

@@ -12,8 +12,8 @@ from checker.grading.box.limits import Limits
 from checker.grading.judge.boxed_functions import Grader
 from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import ReferenceProcess
-from checker.grading.judge.sheets import read_sheet
 from checker.grading.judge.whole_notebook import execute
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.reading.notebook import joined, parse, read
 from checker.reading.syntax.statements import definitions
 from checker.setup.environment import ROOT
@@ -38,7 +38,7 @@ def judged(key, isolation):
 
     def judge(path, name):
         return verdicts(
-            programs_of(definitions(read(path)), read_sheet(ROOT / "notebooks" / name), key),
+            programs_of(definitions(read(path)), read_worked_notebook(ROOT / "notebooks" / name), key),
             Grader(key, isolation, Limits(wall=200)),
         )
 

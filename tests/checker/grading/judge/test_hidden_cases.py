@@ -22,9 +22,9 @@ from checker.grading.box.walls import ROOT, Isolation, box
 from checker.grading.judge import boxed_functions
 from checker.grading.judge.boxed_functions import BoxedFunction, FinishedBox, Grader
 from checker.grading.judge.hidden_cases import verdicts
+from checker.grading.judge.one_notebook import _graded_item
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
-from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import _graded_item
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.points.items import Check
 from checker.reading.notebook import read
 from checker.reading.slicing.slices import Slice
@@ -94,24 +94,24 @@ def notebook(tmp_path):
 
 
 @pytest.fixture
-def sheet(notebook):
+def worked(notebook):
     cells = (
         SQUARE.format("return x * x"),
         "check.square(square)",
         CUBE.format("return x * square(x)"),
         "check.cube(cube)",
     )
-    return read_sheet(notebook(*cells))
+    return read_worked_notebook(notebook(*cells))
 
 
 @pytest.fixture
-def judged(notebook, sheet, isolation):
+def judged(notebook, worked, isolation):
     """The verdicts of the checks on a student's notebook, by their names."""
 
-    def judge(*sources, seed=1, limits=Limits(wall=60), key=PlainKey, sheet=sheet, modules=()):
+    def judge(*sources, seed=1, limits=Limits(wall=60), key=PlainKey, worked=worked, modules=()):
         student = definitions(read(notebook(*sources, folder="student")), modules)
         references = key(seed)
-        found = verdicts(programs_of(student, sheet, references), Grader(references, isolation, limits))
+        found = verdicts(programs_of(student, worked, references), Grader(references, isolation, limits))
         return {check.name: verdict for check, verdict in found.items()}
 
     return judge
@@ -203,11 +203,12 @@ def test_routes_to_unearned_points_earn_none(notebook, isolation):
     bodies = ROUTES | {"honest, after all of them": "return x * x"}
     names = [f"route_{number}" for number in range(len(bodies))]
     exercises = [SQUARE.replace("square", name) for name in names]
-    worked = [cell for name, e in zip(names, exercises) for cell in (e.format("return x * x"), f"check.square({name})")]
-    sheet = read_sheet(notebook(*worked, folder="routes"))
+    calls = [f"check.square({name})" for name in names]
+    sources = [cell for e, call in zip(exercises, calls) for cell in (e.format("return x * x"), call)]
+    worked = read_worked_notebook(notebook(*sources, folder="routes"))
     student = [exercise.replace("{}", body) for exercise, body in zip(exercises, bodies.values())]
     handed_in = definitions(read(notebook(*student, folder="student")))
-    found = verdicts(programs_of(handed_in, sheet, PlainKey(100)), Grader(PlainKey(100), isolation, Limits(wall=120)))
+    found = verdicts(programs_of(handed_in, worked, PlainKey(100)), Grader(PlainKey(100), isolation, Limits(wall=120)))
     earned = {route: verdict.earned for route, verdict in zip(bodies, found.values(), strict=True)}
     assert earned == dict.fromkeys(ROUTES, 0) | {"honest, after all of them": 1}
 
@@ -226,14 +227,14 @@ def test_honest_styles_are_right_in_a_box(notebook, isolation):
     styles = [*STYLES.values(), *LEFTOVERS.values(), *FURTHER.values()]
     names = [f"style_{number}" for number in range(len(styles))]
     cells = [cells_of(style, name, SQUARE) for style, name in zip(styles, names, strict=True)]
-    worked = [
+    sources = [
         cell
         for name in names
         for cell in (SQUARE.replace("square", name).format("return x * x"), f"check.square({name})")
     ]
-    sheet = read_sheet(notebook(*worked, folder="styles"))
+    worked = read_worked_notebook(notebook(*sources, folder="styles"))
     student = definitions(read(notebook(*(cell for several in cells for cell in several), folder="student")))
-    found = verdicts(programs_of(student, sheet, PlainKey()), Grader(PlainKey(), isolation, Limits(wall=60)))
+    found = verdicts(programs_of(student, worked, PlainKey()), Grader(PlainKey(), isolation, Limits(wall=60)))
     assert len(found) == len(styles)
     assert {check.function: verdict.text for check, verdict in found.items() if not verdict.passed} == {}
 
@@ -259,15 +260,15 @@ def test_a_number_of_what_only_a_run_makes_is_that_of_the_notebook_as_handed_out
     """Catches a right function that earns nothing for a length, and more than a number that reaches it."""
     functions = [SQUARE.replace("square", f"number_{place}") for place in range(len(NUMBERS))]
     checks = [f"check.square(number_{place})" for place in range(len(NUMBERS))]
-    worked = [part for one, check in zip(functions, checks) for part in (one.format("return x * x"), check)]
+    sources = [part for one, check in zip(functions, checks) for part in (one.format("return x * x"), check)]
     handed_in = [
         part
         for (above, body, _), one, check in zip(NUMBERS.values(), functions, checks)
         for part in (*above, one.format(body), check)
     ]
-    sheet = read_sheet(notebook(MADE, *worked, folder="worked"))
+    worked = read_worked_notebook(notebook(MADE, *sources, folder="worked"))
     student = definitions(read(notebook(MADE, *handed_in, folder="student")))
-    found = verdicts(programs_of(student, sheet, PlainKey()), Grader(PlainKey(), isolation, Limits(wall=60)))
+    found = verdicts(programs_of(student, worked, PlainKey()), Grader(PlainKey(), isolation, Limits(wall=60)))
     by_name = {check.function: verdict for check, verdict in found.items()}
     in_order = dict(zip(NUMBERS, (by_name[f"number_{place}"] for place in range(len(NUMBERS)))))
     assert [verdict.passed for verdict in in_order.values()] == [good for *_, good in NUMBERS.values()]
@@ -393,35 +394,35 @@ STEALING = """square
 
 def test_a_solution_that_mends_one_function_is_not_in_the_box_of_its_own(judged, notebook):
     """Catches a wrong function that finds its worked solution in the program of another one, which it was to help."""
-    worked = [SQUARE.format("return x * x"), CUBE.format("return x * square(x)"), FOURTH.format("return x * cube(x)")]
+    sources = [SQUARE.format("return x * x"), CUBE.format("return x * square(x)"), FOURTH.format("return x * cube(x)")]
     calls = ["check.square(square)", "check.cube(cube)", "check.fourth(fourth)"]
     handed_in = [SQUARE.format("return 0"), CUBE.format(STEALING), FOURTH.format("return 0 * cube(x)")]
-    found = judged(*handed_in, sheet=read_sheet(notebook(*worked, *calls, folder="three")))
+    found = judged(*handed_in, worked=read_worked_notebook(notebook(*sources, *calls, folder="three")))
     assert found["cube"].earned == 0 and not found["fourth"].passed
 
 
 def test_a_function_is_not_mended_by_one_that_its_solution_does_not_call(judged, notebook):
     """Catches a wrong function that asks the worked solution of a later exercise, whose own was left wrong for it."""
-    worked = [SQUARE.format("return x * x"), CUBE.format("return x ** 3"), "check.square(square)", "check.cube(cube)"]
+    sources = [SQUARE.format("return x * x"), CUBE.format("return x ** 3"), "check.square(square)", "check.cube(cube)"]
     handed_in = [SQUARE.format("return cube(x) // x"), CUBE.format("return 0")]
-    assert judged(*handed_in, sheet=read_sheet(notebook(*worked, folder="apart")))["square"].earned == 0
+    assert judged(*handed_in, worked=read_worked_notebook(notebook(*sources, folder="apart")))["square"].earned == 0
 
 
 @pytest.mark.parametrize(("share", "points"), [(0.0, 0.0), (0.8, 1.6), (0.9999, 1.99)])
-def test_points_are_given_by_the_part_that_is_right(sheet, share, points):
+def test_points_are_given_by_the_part_that_is_right(worked, share, points):
     """Catches points for a part that nobody gets, and all points for a part."""
-    (check,) = sheet.items[0].checks
-    given = _graded_item(sheet.items[0], {check: HiddenVerdict(False, "wrong in some", share=share)}, missing=False)
+    (check,) = worked.items[0].checks
+    given = _graded_item(worked.items[0], {check: HiddenVerdict(False, "wrong in some", share=share)}, missing=False)
     assert given["earned"] == points and given["verdict"] == "wrong in some"
-    assert _graded_item(sheet.items[0], {check: HiddenVerdict(True, "right")}, missing=False)["earned"] == 2.0
+    assert _graded_item(worked.items[0], {check: HiddenVerdict(True, "right")}, missing=False)["earned"] == 2.0
 
 
 @pytest.mark.parametrize("points", [1.0, 0.1])
-def test_parts_add_up_as_fractions(sheet, points):
+def test_parts_add_up_as_fractions(worked, points):
     """Catches floats: 0.2 and 0.7 are a little less than 9/10, and the half of that, of a point, was 0.44."""
     two = tuple(Check(name, name) for name in ("first", "second"))
     judged = {check: HiddenVerdict(False, "", share=share) for check, share in zip(two, (2 / 10, 7 / 10), strict=True)}
-    item = replace(sheet.items[0], checks=two, points=points)
+    item = replace(worked.items[0], checks=two, points=points)
     assert _graded_item(item, judged, missing=False)["earned"] == (0.45 if points == 1 else 0.04)
 
 
@@ -446,10 +447,10 @@ def test_an_imported_reference_earns_nothing_and_is_a_finding(judged):
     assert found["square"].finding and "shared.advantages" in found["square"].text
 
 
-def test_points_and_checks_are_read_from_the_worked_notebook(sheet):
+def test_points_and_checks_are_read_from_the_worked_notebook(worked):
     """Catches points that a student could write into the TODOs of what is handed in."""
-    items = {item.name: item for item in sheet.items}
-    assert (items["square"].points, items["cube"].points, sheet.points) == (2.0, 3.0, 5.0)
+    items = {item.name: item for item in worked.items}
+    assert (items["square"].points, items["cube"].points, worked.points) == (2.0, 3.0, 5.0)
     assert [check.name for check in items["cube"].checks] == ["cube"]
 
 
@@ -465,7 +466,7 @@ def test_points_and_checks_are_read_from_the_worked_notebook(sheet):
 )
 def test_a_check_under_another_name_earns_its_points(notebook, brought, call):
     """Catches an exercise that nobody checks, because its notebook imports the checks in another way or uses their answer."""
-    (item,) = read_sheet(notebook(brought, SQUARE.format("return x * x"), call, folder="other")).items
+    (item,) = read_worked_notebook(notebook(brought, SQUARE.format("return x * x"), call, folder="other")).items
     assert [(check.name, check.function) for check in item.checks] == [("square", "square")]
 
 

@@ -21,14 +21,14 @@ import pytest
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.judge import scheduling
+from checker.grading.judge.one_notebook import Settings, failed
 from checker.grading.judge.scheduling import KILLED, on_workers
-from checker.grading.judge.submission import Settings, failed
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.test_classes import sheet as sheet
 from tests.checker.grading.test_classes import submissions as submissions
+from tests.checker.grading.test_classes import worked as worked
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[4]
@@ -54,11 +54,11 @@ def kills_its_worker(job):
 
 
 @pytest.fixture
-def jobs(sheet, submissions, tmp_path):
+def jobs(worked, submissions, tmp_path):
     """The submissions of six students."""
     for student in STUDENTS:
         handed_in = submissions(student)
-    this_class = Class([sheet], Settings(7, Isolation("none")))
+    this_class = Class([worked], Settings(7, Isolation("none")))
     return collected([handed_in], this_class)
 
 
@@ -144,7 +144,7 @@ def test_a_scheduler_with_certificates_grades(jobs, certificates, tmp_path, monk
     """Catches tls:// that was promised and never tried: its options, and a client that cannot shake hands."""
     address = f"tls://127.0.0.1:{free_port()}"
     monkeypatch.setattr(scheduling, "_graded", at_once)
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     with scheduler(address, *of_tls(certificates)), worker(address, tmp_path, *of_tls(certificates)):
         said = {job.student: result["stopped"] for job, result in on_workers(work, address, tmp_path)}
     assert said == {student: f"graded {student}" for student in STUDENTS}
@@ -153,7 +153,7 @@ def test_a_scheduler_with_certificates_grades(jobs, certificates, tmp_path, monk
 def test_without_a_certificate_nobody_is_let_in(jobs, certificates, tmp_path):
     """Catches a scheduler that takes whoever comes, and a traceback instead of a sentence."""
     address = f"tls://127.0.0.1:{free_port()}"
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     with scheduler(address, *of_tls(certificates)):
         with pytest.raises(Unreadable, match="--certificates"):
             list(on_workers(work, address))
@@ -173,7 +173,7 @@ def test_a_worker_of_another_version_is_refused_by_name(other, elsewhere, jobs, 
     """Catches points given by last month's references on one of three machines; nobody sees which those are."""
     marks = tmp_path / "ran"
     monkeypatch.setattr(scheduling, "_graded", partial(leaves_a_mark, marks))
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     root = elsewhere(**OTHERS[other])
     name = f"tcp://127.0.0.1:{free_port()}"
     told = f"The worker {name} has another version of the course"
@@ -191,7 +191,7 @@ def test_a_worker_without_a_box_runs_nothing(asked, jobs, address, tmp_path, mon
     if not asked:
         monkeypatch.setattr(scheduling, "refuse_unfit", lambda *arguments: None)
     boxed = Isolation("bwrap", "/usr/bin/bwrap")
-    work = [replace(job, settings=replace(job.settings, isolation=boxed)) for _, job in jobs.jobs.values()]
+    work = [replace(job, settings=replace(job.settings, isolation=boxed)) for _, job in jobs.jobs]
     with scheduler(address), worker(address, tmp_path, path=str(tmp_path)):
         if asked:
             with pytest.raises(Unreadable, match="worker tcp://.* was given nothing to run: bwrap is not installed"):
@@ -212,7 +212,7 @@ def leaves_a_mark(marks, job):
 def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, monkeypatch):
     """Catches a class that ends, or a submission that is blamed, when somebody reboots one machine."""
     monkeypatch.setattr(scheduling, "_graded", slowly)
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     said = {}
     with scheduler(address), worker(address, tmp_path) as first, worker(address, tmp_path):
         for job, result in on_workers(work, address):
@@ -226,7 +226,7 @@ def test_a_worker_killed_from_outside_loses_nothing(jobs, address, tmp_path, mon
 def test_a_notebook_that_kills_its_worker_twice_is_not_tried_a_third_time(jobs, address, tmp_path, monkeypatch):
     """Catches the setting of a scheduler that was started by hand: by it one notebook ends four machines' workers."""
     monkeypatch.setattr(scheduling, "_graded", kills_its_worker)
-    work = [job for _, job in jobs.jobs.values()]
+    work = [job for _, job in jobs.jobs]
     with scheduler(address), worker(address, tmp_path), worker(address, tmp_path), worker(address, tmp_path):
         said = {job.student: result["stopped"] for job, result in on_workers(work, address)}
     assert said == {student: f"graded {student}" for student in STUDENTS} | {STUDENTS[0]: KILLED}
@@ -242,12 +242,12 @@ def test_a_scheduler_killed_loses_no_finished_result(later, jobs, address, tmp_p
     with scheduler(address) as program, worker(address, tmp_path):
         with pytest.raises(Unreadable, match="is kept"):
             for one in graded(jobs, folder, lambda work: on_workers(work, address)):
-                first.append(one.handed.student)
+                first.append(one.submission.student)
                 if len(first) == 2:
                     threading.Timer(later, os.kill, (program.pid, signal.SIGKILL)).start()
                     time.sleep(0 if later else 0.2)
     monkeypatch.setattr(scheduling, "_graded", at_once)
-    again = {one.handed.student: one.kept for one in graded(jobs, folder, scheduling.in_this_process)}
+    again = {one.submission.student: one.kept for one in graded(jobs, folder, scheduling.in_this_process)}
     assert sorted(student for student, was_there in again.items() if was_there) == sorted(first)
     assert sorted(again) == STUDENTS
 
@@ -261,8 +261,8 @@ from checker.grading.classes import Class
 from checker.grading.work import collected
 from checker.grading.results import graded
 from checker.grading.box.limits import Limits
-from checker.grading.judge.submission import Settings
-from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.one_notebook import Settings
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.grading.table.class_folder import Folder
 from tests.checker.grading.judge.test_many_machines import slowly
 
@@ -271,14 +271,14 @@ def grader(jobs):
 
 
 if __name__ == "__main__":
-    sheet, handed_in, output = map(Path, sys.argv[1:4])
+    worked, handed_in, output = map(Path, sys.argv[1:4])
     threads = int(sys.argv[4])
     scheduling._graded = slowly
-    work = collected([handed_in], Class([read_sheet(sheet)], Settings(7, Isolation("none"))))
+    work = collected([handed_in], Class([read_worked_notebook(worked)], Settings(7, Isolation("none"))))
     folder = Folder(output)
     folder.prepare()
     for one in graded(work, folder, grader):
-        print(one.handed.student, flush=True)
+        print(one.submission.student, flush=True)
 """
 
 
@@ -305,6 +305,6 @@ def test_a_grader_killed_loses_no_finished_result(threads, jobs, tmp_path, monke
     again = []
     monkeypatch.setattr(scheduling, "_graded", lambda job: again.append(job.student) or at_once(job))
     done = graded(jobs, Folder(tmp_path / "graded"), scheduling.in_this_process)
-    kept = [one.handed.student for one in done if one.kept]
+    kept = [one.submission.student for one in done if one.kept]
     assert set(first) <= set(kept)
     assert sorted(kept + again) == STUDENTS and again

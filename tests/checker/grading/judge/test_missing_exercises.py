@@ -9,10 +9,10 @@ import pytest
 
 from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
 from checker.grading.judge.missing_exercises import removed_exercises
-from checker.grading.judge.sheets import read_sheet
-from checker.grading.judge.submission import Settings, grade
+from checker.grading.judge.one_notebook import Settings, grade
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.grading.results import graded
 from checker.grading.table.class_folder import Folder
 from checker.grading.work import collected
@@ -43,23 +43,23 @@ def content(*cells):
 
 
 @pytest.fixture
-def sheet(tmp_path):
+def worked(tmp_path):
     path = tmp_path / "worked" / "maths.ipynb"
     path.parent.mkdir()
     path.write_text(json.dumps(content(*WORKED)))
-    return read_sheet(path)
+    return read_worked_notebook(path)
 
 
 @pytest.fixture
-def result(sheet, isolation, tmp_path, monkeypatch):
+def result(worked, isolation, tmp_path, monkeypatch):
     """The result of a notebook with these cells, and the class's folder."""
-    monkeypatch.setattr(submission, "_references", lambda seed: PlainKey())
+    monkeypatch.setattr(one_notebook, "_references", lambda seed: PlainKey())
 
     def make(*cells):
         place = tmp_path / "submissions" / "ann" / "maths.ipynb"
         place.parent.mkdir(parents=True)
         place.write_text(json.dumps(content(*cells)))
-        this_class = Class([sheet], Settings(7, isolation, whole=False), Roster())
+        this_class = Class([worked], Settings(7, isolation, whole=False), Roster())
         work = collected([tmp_path / "submissions"], this_class)
         folder = Folder(tmp_path / "graded")
         folder.prepare()
@@ -124,11 +124,11 @@ def test_what_was_removed_is_0_of_its_worth_and_a_question_is_listed_as_missing(
         (4, "Intro\n\n  **Success**\n\nIt did."),
     ],
 )
-def test_what_was_written_otherwise_is_there(place, changed, sheet):
+def test_what_was_written_otherwise_is_there(place, changed, worked):
     """Catches markers that a student deleted taken for an exercise that was removed."""
     cells = list(WORKED)
     cells[place] = dict(cells[place], source=changed)
-    assert removed_exercises(sheet, content(*cells)) == frozenset()
+    assert removed_exercises(worked, content(*cells)) == frozenset()
 
 
 def without_ids(found):
@@ -138,22 +138,22 @@ def without_ids(found):
     }
 
 
-def test_cells_without_ids_are_looked_at_one_by_one(sheet):
+def test_cells_without_ids_are_looked_at_one_by_one(worked):
     """Catches a notebook of Colab's, or of a format before 4.5, that is told that every exercise is missing, for 0 points."""
-    assert removed_exercises(sheet, without_ids(content(*WORKED))) == frozenset()
+    assert removed_exercises(worked, without_ids(content(*WORKED))) == frozenset()
     changed = [*WORKED[:3], dict(WORKED[3], source="setting = 2"), *WORKED[4:]]
-    assert removed_exercises(sheet, without_ids(content(*changed))) == frozenset()
+    assert removed_exercises(worked, without_ids(content(*changed))) == frozenset()
 
 
-def test_what_was_removed_from_cells_without_ids_is_missing(sheet):
+def test_what_was_removed_from_cells_without_ids_is_missing(worked):
     """Catches a function that was taken out and is called there, because its notebook has no ids."""
     left = without_ids(content(WORKED[0], None, None, *WORKED[3:]))
-    assert {item.name for item in sheet.items if item.key in removed_exercises(sheet, left)} == {"cube", "proposal"}
+    assert {item.name for item in worked.items if item.key in removed_exercises(worked, left)} == {"cube", "proposal"}
 
 
 @pytest.mark.parametrize("run", ["\n", " ", "\t", "def", "def ", "square ", "square:", "=\n"])
-def test_a_long_run_of_anything_is_read_in_a_moment(run, sheet):
+def test_a_long_run_of_anything_is_read_in_a_moment(run, worked):
     """Catches a pattern whose time grows with the square of a run: 300 kB of blank lines took two minutes."""
     begun = time.process_time()
-    removed_exercises(sheet, content(code(run * (300_000 // len(run))), *WORKED[2:]))
+    removed_exercises(worked, content(code(run * (300_000 // len(run))), *WORKED[2:]))
     assert time.process_time() - begun < 2

@@ -15,7 +15,7 @@ from checker.grading.judge import hidden_cases
 from checker.grading.judge.boxed_functions import Grader
 from checker.grading.judge.hidden_cases import verdicts
 from checker.grading.judge.reference_process import ReferenceProcess
-from checker.grading.judge.sheets import read_sheet
+from checker.grading.judge.worked_notebooks import read_worked_notebook
 from checker.reading.notebook import read
 from checker.reading.slicing.slices import slice_of
 from checker.reading.syntax.statements import definitions
@@ -117,14 +117,14 @@ CHEATS = [
 @pytest.mark.parametrize(("name", "cheat"), CHEATS)
 def test_who_looks_for_the_reference_earns_nothing(name, cheat, isolation, tmp_path):
     """Catches points for a function that somebody else wrote: these earned nearly all points once."""
-    sheet = read_sheet(ROOT / "notebooks" / name)
-    cells = [code(_cheating(check, cheat)) for check in sheet.checks]
+    worked = read_worked_notebook(ROOT / "notebooks" / name)
+    cells = [code(_cheating(check, cheat)) for check in worked.checks]
     path = tmp_path / name
     path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
     key = ReferenceProcess(20_261_123)
-    found = verdicts(programs_of(definitions(read(path)), sheet, key), Grader(key, isolation, Limits(wall=400)))
+    found = verdicts(programs_of(definitions(read(path)), worked, key), Grader(key, isolation, Limits(wall=400)))
     key.close()
-    assert {check.name: verdict.earned for check, verdict in found.items()} == {c.name: 0.0 for c in sheet.checks}
+    assert {check.name: verdict.earned for check, verdict in found.items()} == {c.name: 0.0 for c in worked.checks}
 
 
 def _cheating(check, cheat):
@@ -137,7 +137,7 @@ def _cheating(check, cheat):
 
 def test_a_reward_of_the_task_may_not_be_imported():
     """Catches `from shared.tasks.countdown import correctness_reward`, which was right in every hidden case."""
-    known = read_sheet(ROOT / "notebooks" / "countdown.ipynb").definitions
+    known = read_worked_notebook(ROOT / "notebooks" / "countdown.ipynb").definitions
     allowed = slice_of("correctness_reward", known, known).imports
     assert modules.refused(["shared.tasks.countdown.correctness_reward"], allowed)
     assert "shared/tasks/countdown.py" not in modules.files(allowed)
@@ -147,7 +147,7 @@ def test_a_reward_of_the_task_may_not_be_imported():
 @pytest.mark.parametrize(("notebook", "name"), [("what_rl_adds", "rejection_sampling")])
 def test_the_librarys_evaluation_may_not_be_imported(notebook, name):
     """Catches points for `shared.evaluate.evaluate`, which the check lets a student call and grading does not."""
-    known = read_sheet(ROOT / "notebooks" / f"{notebook}.ipynb").definitions
+    known = read_worked_notebook(ROOT / "notebooks" / f"{notebook}.ipynb").definitions
     allowed = slice_of(name, known, known).imports
     assert modules.refused(["shared.evaluate.evaluate"], allowed)
     assert "shared/evaluate.py" not in modules.files(allowed)
@@ -156,9 +156,9 @@ def test_the_librarys_evaluation_may_not_be_imported(notebook, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_slice_of_a_worked_function_loads_or_trains_a_model(name):
     """Catches a rule for slices that drags a notebook's training into the function of an exercise."""
-    sheet = read_sheet(ROOT / "notebooks" / name)
-    cases = hidden_cases_without_the_cases(check.name for check in sheet.checks)
-    programs = [function.program for function in hidden_cases.programs(sheet.definitions, sheet, cases).values()]
+    worked = read_worked_notebook(ROOT / "notebooks" / name)
+    cases = hidden_cases_without_the_cases(check.name for check in worked.checks)
+    programs = [function.program for function in hidden_cases.programs(worked.definitions, worked, cases).values()]
     computing = [line for program in programs for line in program.statements if not _defines(line)]
     assert programs and computing == []
     assert not any(program.warnings or program.problem for program in programs)

@@ -16,8 +16,8 @@ from checker.grading.box import isolation
 from checker.grading.box.isolation import BoxFailed
 from checker.grading.box.walls import Isolation
 from checker.grading.judge import scheduling
+from checker.grading.judge.one_notebook import Settings
 from checker.grading.judge.scheduling import in_this_process, in_threads, on_workers
-from checker.grading.judge.submission import Settings
 from checker.reading.notebook import Unreadable
 
 SETTINGS = Settings(7, Isolation("bwrap"))

@@ -12,7 +12,7 @@ from checker.reading.notebook import read
 from checker.reading.syntax.statements import definitions
 from tests.checker.grading.judge.test_hidden_cases import CUBE, SQUARE
 from tests.checker.grading.judge.test_hidden_cases import notebook as notebook
-from tests.checker.grading.judge.test_hidden_cases import sheet as sheet
+from tests.checker.grading.judge.test_hidden_cases import worked as worked
 
 RIGHT, WRONG = HiddenVerdict(True, "right."), HiddenVerdict(False, "wrong.", share=0.25)
 
@@ -72,12 +72,12 @@ CASES = HiddenCases(("square", "cube"), "", ())
 
 
 @pytest.fixture
-def read_programs(notebook, sheet):
+def read_programs(notebook, worked):
     """The programs of a notebook of these cells, by the names of their functions."""
 
     def found(*cells, wrong=frozenset(), cases=CASES):
         student = definitions(read(notebook(*cells, folder="student")))
-        return {check.function: one for check, one in programs(student, sheet, cases, wrong).items()}
+        return {check.function: one for check, one in programs(student, worked, cases, wrong).items()}
 
     return found
 

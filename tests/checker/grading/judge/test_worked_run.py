@@ -9,19 +9,19 @@ from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
 from checker.grading.classes import Class
 from checker.grading.judge import worked_run
-from checker.grading.judge.submission import Job, Settings
+from checker.grading.judge.one_notebook import Job, Settings
 from checker.grading.judge.whole_notebook import Executed
-from checker.grading.judge.worked_run import Taken, taken_by
+from checker.grading.judge.worked_run import Taken, measure, measured
 from checker.grading.table.rules import Rules
-from checker.grading.work import Work, bounded
-from tests.checker.grading.table.forty import worked
+from checker.grading.work import ClassWork, measure_limits, with_limits
+from tests.checker.grading.table.forty import worked_notebook
 
 SETTINGS = Settings(7, Isolation("none"), whole=False)
 
 
 @pytest.fixture
-def sheet(tmp_path):
-    return worked(tmp_path / "notebooks")
+def worked(tmp_path):
+    return worked_notebook(tmp_path / "notebooks")
 
 
 @pytest.fixture
@@ -42,29 +42,32 @@ def ran(monkeypatch):
     return found
 
 
-def test_a_class_has_the_limits_of_its_worked_notebooks_run_once(sheet, place, ran):
+def test_a_class_has_the_limits_of_its_worked_notebooks_run_once(worked, place, ran):
     """Catches a limit that a busy machine is close to, other limits in the second run, and a sentence without the factor."""
     told = []
     for _ in range(2):
-        taken = taken_by([sheet], SETTINGS, place, 2, told.append)
-    assert taken == taken_by([sheet], SETTINGS, place, 0, told.append) == {sheet.digest: Taken(50.0, 2_600_000_000)}
+        measure([worked, worked], SETTINGS, place, 2, told.append)
+    taken = measured(worked, SETTINGS, place)
+    assert taken == Taken(50.0, 2_600_000_000)
     (job,) = ran
-    assert json.loads(job.text) == sheet.worked and job.settings.whole and job.limits == worked_run.ROOM
+    assert json.loads(job.text) == worked.content and job.settings.whole and job.limits == worked_run.ROOM
     assert told == [
         "dots.ipynb: the worked notebook takes 50 s and 2,600 MB here; a student's may take 200 s and 5,200 MB (4 and 2"
         " times as much)."
     ]
-    assert taken[sheet.digest].limits == Limits(wall=200, cpu=400, memory=5_200_000_000)
+    assert taken.limits == Limits(wall=200, cpu=400, memory=5_200_000_000)
     quick = Taken(1.0, 1).limits
     assert (quick.wall, quick.memory) == (60, 1_000_000_000), "a moment's noise would stop everybody"
 
 
-def test_a_worked_notebook_that_stops_says_so_and_sets_no_limit(sheet, place, ran):
+def test_a_worked_notebook_that_stops_says_so_and_sets_no_limit(worked, place, ran):
     """Catches a class that gets a second each, since an older edition does not run on today's course."""
     told = []
     ran.append("an earlier one")
-    taken = taken_by([sheet], SETTINGS, place, 1, told.append)
-    assert taken[sheet.digest].limits == Limits() and "does not come to its end on this machine" in told[0]
+    measure([worked], SETTINGS, place, 1, told.append)
+    assert (
+        measured(worked, SETTINGS, place).limits == Limits() and "does not come to its end on this machine" in told[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,17 +78,20 @@ def test_a_worked_notebook_that_stops_says_so_and_sets_no_limit(sheet, place, ra
         (10, 7, Limits(wall=10, cpu=480, memory=7_000_000)),
     ],
 )
-def test_what_the_rules_say_goes_before(seconds, megabytes, limits, sheet, place, ran):
-    """Catches a rule of the class that nobody reads, and a notebook under the name that its result had without limits."""
-    job = Job("ann", "dots.ipynb", "{}", sheet, SETTINGS)
+def test_what_the_rules_say_goes_before(seconds, megabytes, limits, worked, place, ran):
+    """Catches a rule of the class that nobody reads, and a result that is found under the name that it had without limits."""
+    job = Job("ann", "dots.ipynb", "{}", worked, SETTINGS)
     whole = replace(SETTINGS, whole=True)
-    this_class = Class([sheet], whole, rules=Rules(seconds=seconds, megabytes=megabytes))
-    work = bounded(Work({job.digest: (None, job)}, [], []), this_class, place, 1)
-    ((digest, (_, within)),) = work.jobs.items()
-    assert within.limits == limits and digest == within.digest != job.digest
+    this_class = Class([worked], whole, rules=Rules(seconds=seconds, megabytes=megabytes))
+    work = ClassWork([(None, job)], [], [])
+    measure_limits(work, this_class, place, 1)
+    ((_, within),) = with_limits(work, this_class, place).jobs
+    assert within.limits == limits and within.digest != job.digest
     assert len(ran) == (0 if megabytes else 1)
 
 
-def test_a_damaged_file_is_none(sheet, place, ran):
+def test_a_damaged_file_is_none(worked, place, ran):
     place.write_text('{"a":')
-    assert taken_by([sheet], SETTINGS, place, 0, print) == {} and taken_by([sheet], SETTINGS, place, 1, print)
+    assert measured(worked, SETTINGS, place) == Taken(None, None)
+    measure([worked], SETTINGS, place, 1, print)
+    assert measured(worked, SETTINGS, place) == Taken(50.0, 2_600_000_000)

@@ -10,7 +10,7 @@ import pytest
 from checker.grading.box.selection import NoIsolation
 from checker.grading.box.walls import Isolation
 from checker.grading.judge import workers
-from checker.grading.judge.submission import Job, Settings, course
+from checker.grading.judge.one_notebook import Job, Settings, course
 from checker.reading.notebook import Unreadable
 
 ANOTHER = (

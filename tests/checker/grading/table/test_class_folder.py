@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from pathlib import Path
 
-from checker.grading.judge.submission import FORMAT
+from checker.grading.judge.one_notebook import FORMAT
 from checker.grading.table.class_folder import Folder, file_name
 from checker.grading.table.rules import rules_of
 from checker.points.forms import Form

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from checker.grading.box.walls import ROOT
-from checker.grading.collect.uploads import Aside
+from checker.grading.collect.uploads import Ungraded
 from checker.grading.table.gradescope import SETUP, autograder, results
 from checker.reading.notebook import Unreadable
 from tests.checker.command_line import checker
@@ -52,9 +52,9 @@ def test_nothing_graded_is_said_and_is_no_failure_of_the_autograder():
 
 def test_a_student_is_told_why_a_notebook_was_not_graded():
     """Catches a submission that earns nothing without a word: the table that has the reason stays on their machine."""
-    aside = [Aside("/autograder/submission/mine.ipynb", "It was handed out by version 0.1.")]
+    ungraded = [Ungraded("/autograder/submission/mine.ipynb", "It was handed out by version 0.1.")]
     for found in ([], [{"notebook": "dots.ipynb", "items": [item("kl", 2.0)], "stopped": ""}]):
-        assert "mine.ipynb was not graded. It was handed out by" in json.loads(results(found, aside))["output"]
+        assert "mine.ipynb was not graded. It was handed out by" in json.loads(results(found, ungraded))["output"]
 
 
 def test_a_machine_that_refuses_says_so_to_gradescope(tmp_path, monkeypatch):

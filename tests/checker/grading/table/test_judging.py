@@ -1,7 +1,5 @@
 """Judging a class by question: the index, the way from student to student, and a page with all answers to a question."""
 
-import csv
-import io
 import json
 import re
 import time
@@ -18,7 +16,7 @@ from checker.grading.table.students import Line
 from checker.points.forms import Form, merged
 from checker.reading.markers import BLANK_ANSWER
 from checker.reading.text import LONGEST
-from tests.checker.grading.table.forty import HOSTILE, class_of, not_run, worked
+from tests.checker.grading.table.forty import HOSTILE, class_of, not_run, worked_notebook
 
 SUCCESS = "Question: Success"
 
@@ -35,8 +33,8 @@ def of_page(scores, saved, student="ann"):
 
 
 @pytest.fixture
-def sheet(tmp_path):
-    return worked(tmp_path / "notebooks")
+def worked(tmp_path):
+    return worked_notebook(tmp_path / "notebooks")
 
 
 def page_of(one, name="Success"):
@@ -44,9 +42,9 @@ def page_of(one, name="Success"):
     return path
 
 
-def test_a_page_shows_every_answer_as_markdown_beside_the_worked_one(sheet, tmp_path):
+def test_a_page_shows_every_answer_as_markdown_beside_the_worked_one(worked, tmp_path):
     """Catches answers as raw text, an answer left out, and a page without what it should be measured by."""
-    one = class_of(3, tmp_path, sheet)
+    one = class_of(3, tmp_path, worked)
     one.write()
     page = page_of(one).read_text()
     assert page.count('<article class="answer"') == 3
@@ -55,9 +53,9 @@ def test_a_page_shows_every_answer_as_markdown_beside_the_worked_one(sheet, tmp_
     assert "Did training help on held-out rows, and by how <em>much</em>?" in page
 
 
-def test_what_a_student_wrote_stays_inside_and_asks_for_nothing(sheet, tmp_path):
+def test_what_a_student_wrote_stays_inside_and_asks_for_nothing(worked, tmp_path):
     """Catches a script, a picture from elsewhere, a field of the student's own, and an answer that closes the page."""
-    one = class_of(1, tmp_path, sheet, answers=(HOSTILE,))
+    one = class_of(1, tmp_path, worked, answers=(HOSTILE,))
     one.write()
     page = page_of(one).read_text()
     written = page.partition('<div class="written">')[2].partition('<div class="given">')[0]
@@ -78,25 +76,25 @@ def test_what_a_student_wrote_stays_inside_and_asks_for_nothing(sheet, tmp_path)
 
 
 @pytest.mark.parametrize("hostile", ["[" * 3000, "*a **b " * 800, "> " * 3000, "<b>" * 2000, "`" * 5999, "$" * 5999])
-def test_a_hostile_answer_costs_little(sheet, tmp_path, hostile):
+def test_a_hostile_answer_costs_little(worked, tmp_path, hostile):
     """Catches one answer for which the pages of the whole class wait."""
-    one = class_of(1, tmp_path, sheet, answers=(hostile, "x"))
+    one = class_of(1, tmp_path, worked, answers=(hostile, "x"))
     text = next(one.submissions.rglob("*.ipynb")).read_text()
-    asked = [item for item in sheet.items if not item.checks]
+    asked = [item for item in worked.items if not item.checks]
     before = time.process_time()
     assert len(judging._written(text, asked, "answer-0", {})) == 2
     assert time.process_time() - before < 2
 
 
-def _asked(sheet):
-    return [{"key": item.key, "earned": None} for item in sheet.items if not item.checks] + [
-        {"key": item.key, "earned": 1.0} for item in sheet.items if item.checks
+def _asked(worked):
+    return [{"key": item.key, "earned": None} for item in worked.items if not item.checks] + [
+        {"key": item.key, "earned": 1.0} for item in worked.items if item.checks
     ]
 
 
-def test_pictures_are_left_out_where_a_page_could_not_bear_them(sheet, tmp_path, monkeypatch):
+def test_pictures_are_left_out_where_a_page_could_not_bear_them(worked, tmp_path, monkeypatch):
     """Catches a page of a gigabyte, which no browser opens, since forty answers come with pictures."""
-    one = class_of(2, tmp_path, sheet, answers=("![curve](attachment:c.png)",))
+    one = class_of(2, tmp_path, worked, answers=("![curve](attachment:c.png)",))
     for path in one.submissions.rglob("*.ipynb"):
         content = json.loads(path.read_text())
         content["cells"][-1]["attachments"] = {"c.png": {"image/png": "A" * 3000}}
@@ -107,18 +105,18 @@ def test_pictures_are_left_out_where_a_page_could_not_bear_them(sheet, tmp_path,
     assert page.count("data:image/png") == 1 and page.count('<article class="answer"') == 2
 
 
-def answers_to(sheet, *answers, **of_one):
+def answers_to(worked, *answers, **of_one):
     """The questions as their pages show them, for students who each gave one answer to every question."""
-    content = [json.dumps(sheet.handed_out).replace(BLANK_ANSWER, json.dumps(answer)[1:-1]) for answer in answers]
+    content = [json.dumps(worked.handed_out).replace(BLANK_ANSWER, json.dumps(answer)[1:-1]) for answer in answers]
     return judging.questions(
-        judging.Submitted(f"s{number}", sheet, text, {"items": _asked(sheet)}, **of_one)
+        judging.Submitted(f"s{number}", worked, text, {"items": _asked(worked)}, **of_one)
         for number, text in enumerate(content)
     )
 
 
-def test_each_answer_stands_under_its_student_with_places_of_its_own(sheet):
+def test_each_answer_stands_under_its_student_with_places_of_its_own(worked):
     """Catches answers without a name, and headings of two students that one link leads to."""
-    question, _ = answers_to(sheet, "# Yes\n\nIt did.", "# No")
+    question, _ = answers_to(worked, "# Yes\n\nIt did.", "# No")
     page = judging.page(question)
     assert [answer.student for answer in question.answers] == ["s0", "s1"]
     assert re.findall('data-student="(.*?)"', page) == ["s0", "s1"]
@@ -126,39 +124,40 @@ def test_each_answer_stands_under_its_student_with_places_of_its_own(sheet):
     assert len(places) == len(set(places)) and len([place for place in places if place.startswith("answer-")]) == 2
 
 
-def test_an_answer_leads_to_its_place_in_the_notebook_where_there_is_a_page(sheet):
+def test_an_answer_leads_to_its_place_in_the_notebook_where_there_is_a_page(worked):
     """Catches a link to no page, for a notebook that has none."""
-    (with_page, *_), (without, *_) = answers_to(sheet, "Yes.", page="pages/s0/dots.html"), answers_to(sheet, "Yes.")
+    (with_page, *_), (without, *_) = answers_to(worked, "Yes.", page="pages/s0/dots.html"), answers_to(worked, "Yes.")
     assert re.findall('<a href="(.*?)">in the notebook', judging.page(with_page)) == ["../../pages/s0/dots.html#cell-2"]
     assert "in the notebook" not in judging.page(without)
 
 
-def test_points_that_nobody_gave_are_an_empty_field(sheet):
+def test_points_that_nobody_gave_are_an_empty_field(worked):
     """Catches a field that begins with something else than nothing, which the browser refuses."""
-    question, _ = answers_to(sheet, "Yes.", form=of_page({SUCCESS: None}, 1.0))
+    question, _ = answers_to(worked, "Yes.", form=of_page({SUCCESS: None}, 1.0))
     assert question.answers[0].score == "" and question.waiting == 1
-    question, _ = answers_to(sheet, "Yes.", form=of_page({SUCCESS: 0.0}, 1.0))
+    question, _ = answers_to(worked, "Yes.", form=of_page({SUCCESS: 0.0}, 1.0))
     assert question.answers[0].score == "0" and question.waiting == 0
 
 
-def test_of_a_long_answer_is_said_how_much_is_not_shown(sheet):
+def test_of_a_long_answer_is_said_how_much_is_not_shown(worked):
     """Catches an answer that is judged by its beginning, while the page is silent about the rest."""
-    question, _ = answers_to(sheet, "word " * (LONGEST // 5) + "x" * 1234)
+    question, _ = answers_to(worked, "word " * (LONGEST // 5) + "x" * 1234)
     assert "1,234 more characters" in question.answers[0].html
-    question, _ = answers_to(sheet, "word " * (LONGEST // 5 - 1) + "word")
+    question, _ = answers_to(worked, "word " * (LONGEST // 5 - 1) + "word")
     assert "more characters" not in question.answers[0].html
 
 
-def test_a_question_that_the_result_does_not_know_is_not_asked(sheet):
+def test_a_question_that_the_result_does_not_know_is_not_asked(worked):
     """Catches a class that cannot be written down since the course has one more question than a year ago."""
-    (known, *_) = [item for item in sheet.items if not item.checks]
-    one = judging.Submitted("s0", sheet, json.dumps(sheet.handed_out), {"items": [{"key": known.key, "earned": None}]})
+    (known, *_) = [item for item in worked.items if not item.checks]
+    result = {"items": [{"key": known.key, "earned": None}]}
+    one = judging.Submitted("s0", worked, json.dumps(worked.handed_out), result)
     assert one.asked == [known] and [question.name for question in judging.questions([one])] == [known.name]
 
 
-def test_links_between_questions_and_to_the_class_lead_somewhere(sheet, tmp_path):
+def test_links_between_questions_and_to_the_class_lead_somewhere(worked, tmp_path):
     """Catches a page of a question from which no way leads on or back."""
-    one = class_of(1, tmp_path, sheet)
+    one = class_of(1, tmp_path, worked)
     one.write(grader=lambda jobs: not_run(jobs, pages=0))
     pages = [page_of(one, name) for name in ("Success", "experiment")]
     for page, relation, other in ((pages[0], "next", pages[1]), (pages[1], "prev", pages[0])):
@@ -169,9 +168,9 @@ def test_links_between_questions_and_to_the_class_lead_somewhere(sheet, tmp_path
         }
 
 
-def test_an_answer_that_is_missing_or_empty_says_so(sheet, tmp_path):
+def test_an_answer_that_is_missing_or_empty_says_so(worked, tmp_path):
     """Catches an empty box of which nobody knows whether the question was removed or left."""
-    one = class_of(2, tmp_path, sheet, answers=("Your answer here.",))
+    one = class_of(2, tmp_path, worked, answers=("Your answer here.",))
     path = one.submissions / "student02" / "dots.ipynb"
     content = json.loads(path.read_text())
     content["cells"] = content["cells"][:1]
@@ -182,9 +181,9 @@ def test_an_answer_that_is_missing_or_empty_says_so(sheet, tmp_path):
     assert judging.GONE in second and judging.EMPTY not in second
 
 
-def test_points_that_were_given_stand_on_the_page_and_leave_the_index(sheet, tmp_path):
+def test_points_that_were_given_stand_on_the_page_and_leave_the_index(worked, tmp_path):
     """Catches a second evening that begins with empty fields, and an index that still asks for what is done."""
-    one = class_of(2, tmp_path, sheet)
+    one = class_of(2, tmp_path, worked)
     one.write()
     assert "<span>4 answers to be judged</span>" in (one.folder.path / "pages/index.html").read_text()
     one.write([given("student01", 2.5, 100.0, "Say by how much.")])
@@ -194,9 +193,9 @@ def test_points_that_were_given_stand_on_the_page_and_leave_the_index(sheet, tmp
     assert "<span>3 answers to be judged</span>" in index and "1 of 2<span data-drafts>" in index
 
 
-def test_each_page_leads_to_the_next_student_and_the_last_to_nobody(sheet, tmp_path):
+def test_each_page_leads_to_the_next_student_and_the_last_to_nobody(worked, tmp_path):
     """Catches a way that skips somebody, or leads from the last page to one that is not there."""
-    one = class_of(3, tmp_path, sheet)
+    one = class_of(3, tmp_path, worked)
     one.write()
     pages = one.folder.path / "pages"
     seen = []
@@ -223,18 +222,18 @@ def test_with_two_notebooks_the_way_stays_in_one():
     assert re.findall('rel="(.*?)" href="(.*?)"', page) == [("next", "../bob/dots.html")]
 
 
-def test_a_student_who_is_called_like_a_page_does_not_stop_the_class(sheet, tmp_path):
+def test_a_student_who_is_called_like_a_page_does_not_stop_the_class(worked, tmp_path):
     """Catches a folder that a student named index.html, in whose place the index is to be written."""
-    one = class_of(1, tmp_path, sheet)
+    one = class_of(1, tmp_path, worked)
     (one.submissions / "student01").rename(one.submissions / "index.html")
     one.this_class = replace(one.this_class, roster=Roster())
     one.write()
     assert "index.html-" in (one.folder.path / "pages/index.html").read_text()
 
 
-def test_a_question_nobody_asks_any_more_leaves_no_page(sheet, tmp_path):
+def test_a_question_nobody_asks_any_more_leaves_no_page(worked, tmp_path):
     """Catches pages of an earlier run, with names among them, that stay for ever."""
-    one = class_of(1, tmp_path, sheet)
+    one = class_of(1, tmp_path, worked)
     left = one.folder.path / "questions" / "dots" / "left.html"
     left.parent.mkdir(parents=True)
     left.write_text("x")
@@ -243,14 +242,11 @@ def test_a_question_nobody_asks_any_more_leaves_no_page(sheet, tmp_path):
     assert not left.exists()
 
 
-def test_points_of_a_question_reach_table_and_feedback_with_their_comment(sheet, tmp_path):
+def test_points_of_a_question_reach_table_and_feedback_with_their_comment(worked, tmp_path):
     """Catches points that are given and lost, and a comment that the student never sees."""
-    one = class_of(2, tmp_path, sheet)
+    one = class_of(2, tmp_path, worked)
     one.write([given("student01", 2.0, 100.0, "Say by how `much`.")])
-    rows = {
-        row["student"]: row for row in csv.DictReader(io.StringIO((one.folder.path / "grades.csv").read_text()[1:]))
-    }
-    assert (rows["student01"]["Success"], rows["student02"]["Success"]) == ("2", "")
+    assert [(row["student"], row["Success"]) for row in one.rows()] == [("student01", "2"), ("student02", "")]
     assert "Say by how <code>much</code>." in (one.folder.path / "feedback/student01.html").read_text()
 
 
@@ -297,9 +293,9 @@ def test_a_comment_of_a_students_page_is_not_replaced_by_an_earlier_one():
     assert form.scores[SUCCESS] == 2.0 and form.comments[SUCCESS] == "Come and see me."
 
 
-def test_refused_points_wait_on_every_page(sheet, tmp_path):
+def test_refused_points_wait_on_every_page(worked, tmp_path):
     """Catches 99 in a field of 3 that counts nowhere, while its question says that nothing waits."""
-    one = class_of(2, tmp_path, sheet)
+    one = class_of(2, tmp_path, worked)
     said = one.write([given("student01", 99.0, 100.0), given("student02", 3.0, 100.0)])
     assert any("is worth 3 and has 99 points" in sentence for sentence in said)
     assert 'value="99"' in page_of(one).read_text()
@@ -307,9 +303,9 @@ def test_refused_points_wait_on_every_page(sheet, tmp_path):
     assert "<span>3 answers to be judged</span>" in index and "1 of 2<span data-drafts>" in index
 
 
-def test_two_questions_of_one_student_are_both_kept(sheet, tmp_path):
+def test_two_questions_of_one_student_are_both_kept(worked, tmp_path):
     """Catches the second question's file written over the first one's."""
-    one = class_of(1, tmp_path, sheet)
+    one = class_of(1, tmp_path, worked)
     other = "Question: Your experiment"
     one.write([given("student01", 2.0, 100.0), given("student01", 5.0, 100.0, question=other)])
     (form,) = one.folder.forms()

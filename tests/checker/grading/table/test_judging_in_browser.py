@@ -6,7 +6,7 @@ import pytest
 
 from checker.points.forms import read_forms
 from tests.checker.browser import NEEDED, browser
-from tests.checker.grading.table.forty import class_of, worked
+from tests.checker.grading.table.forty import class_of, worked_notebook
 from tests.checker.grading.table.test_judging import SUCCESS, page_of
 
 pytestmark = NEEDED
@@ -15,7 +15,7 @@ pytestmark = NEEDED
 @pytest.fixture(scope="module")
 def forty(tmp_path_factory):
     folder = tmp_path_factory.mktemp("forty")
-    one = class_of(40, folder, worked(folder / "notebooks"))
+    one = class_of(40, folder, worked_notebook(folder / "notebooks"))
     one.write()
     return one
 

@@ -1,24 +1,19 @@
 """Late days: how many there were, how many are free, what each further one takes off, and where that is shown."""
 
-import csv
-import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
 
-from checker.grading.box.walls import Isolation
-from checker.grading.classes import Class
 from checker.grading.collect.roster import Roster, Student
 from checker.grading.collect.uploads import _days_late
-from checker.grading.judge.submission import Settings
-from checker.grading.lines import _set_lateness
-from checker.grading.table.lateness import Lateness, LateRule, late_rule
+from checker.grading.lines import days_late
+from checker.grading.table.lateness import Lateness, LateRule, late_rule, lateness_of
 from checker.grading.table.rules import Rules
-from checker.grading.work import Work
+from checker.grading.work import ClassWork
 from checker.reading.notebook import Unreadable
-from tests.checker.grading.table.forty import class_of, worked
+from tests.checker.grading.table.forty import Points, class_of, worked_notebook
 
 DUE = datetime(2026, 11, 20, 23, 59, 59, tzinfo=UTC)
 
@@ -90,15 +85,10 @@ def test_a_rule_that_cannot_be_is_refused(free, off):
         late_rule(free, off)
 
 
-def rows_of(one):
-    text = (one.folder.path / "grades.csv").read_text(encoding="utf-8-sig")
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 @pytest.fixture
 def one(tmp_path):
     """A class of three: the first has two late days, the second five and an extension of as many."""
-    made = class_of(3, tmp_path, worked(tmp_path / "notebooks"))
+    made = class_of(3, tmp_path, worked_notebook(tmp_path / "notebooks"))
     students = (
         Student("student01", ("student01",), None, 2),
         Student("student02", ("student02",), 5, 5),
@@ -110,8 +100,8 @@ def one(tmp_path):
 
 def test_late_days_stand_in_the_table_and_in_the_feedback(one):
     """Catches points that are gone and of which nobody says why."""
-    one.write(grader=with_two_points)
-    rows = rows_of(one)
+    one.write(grader=Points(2.0))
+    rows = one.rows()
     assert [(row["days late"], row["late"], row["total"]) for row in rows] == [
         ("2", "-0.25", "1.75"),
         ("5", "0", "2"),
@@ -121,33 +111,18 @@ def test_late_days_stand_in_the_table_and_in_the_feedback(one):
     assert "1.75 points in all: 2 by checks, -0.25 for being 2 days late, 1 of them free." in page
 
 
-def with_two_points(jobs):
-    from checker.grading.judge import submission
-
-    for job in jobs:
-        items = [submission._item(item, 2.0 if item.checks else None, "right.") for item in job.sheet.items]
-        yield job, submission._result(job, items)
-
-
 def test_of_several_notebooks_the_latest_says_how_late():
     """Catches the days of the notebook that was looked at last, though another one came later."""
     in_time = {"ann": (0, 3, 1), "bob": (2, None, 0), "eve": (None,)}
-    jobs = {
-        f"{student}{number}": (SimpleNamespace(student=student, days_late=days, late=student == "eve"), None)
-        for student, all_days in in_time.items()
-        for number, days in enumerate(all_days)
-    }
-    lines = {student: SimpleNamespace(lateness=None) for student in in_time}
-    one_class = Class([], Settings(7, Isolation("none")), rules=Rules(late=LateRule(1, 0.25)))
-    _set_lateness(one_class, lines, Work(jobs, aside=[], missing=[]))
-    assert {student: line.lateness.days for student, line in lines.items()} == {"ann": 3, "bob": 2, "eve": None}
+    jobs = [(SimpleNamespace(student=name, days_late=n), None) for name, days in in_time.items() for n in days]
+    assert days_late(ClassWork(jobs, ungraded=[], missing=[])) == {"ann": 3, "bob": 2}
 
 
 def test_without_a_rule_nothing_is_taken_and_the_table_is_as_it_was(one):
     """Catches columns that everybody's programs have to learn about, for a rule that nobody made."""
     one.this_class = replace(one.this_class, rules=Rules())
-    one.write(grader=with_two_points)
-    assert "late" not in rows_of(one)[0] and rows_of(one)[0]["total"] == "2"
+    one.write(grader=Points(2.0))
+    assert "late" not in one.rows()[0] and one.rows()[0]["total"] == "2"
 
 
 def test_late_by_nobody_knows_how_much_is_asked_for(one):
@@ -155,14 +130,13 @@ def test_late_by_nobody_knows_how_much_is_asked_for(one):
     place = one.submissions / "student03" / "dots.ipynb"
     place.rename(one.submissions / "student03_LATE_1_2_dots.ipynb")
     place.parent.rmdir()
-    said = one.write(grader=with_two_points)
+    said = one.write(grader=Points(2.0))
     assert any(sentence.startswith("student03: late, and the platform does not say") for sentence in said)
-    assert rows_of(one)[2]["days late"] == "" and rows_of(one)[2]["remarks"] == "Late."
+    assert one.rows()[2]["days late"] == "" and one.rows()[2]["remarks"] == "Late."
 
 
 @pytest.mark.parametrize(("written", "days"), [(None, 3), (0, 0), (5, 5)])
-def test_days_in_the_roster_go_before_the_platforms(written, days, tmp_path):
+def test_days_in_the_roster_go_before_the_platforms(written, days):
     """Catches a student who is forgiven, with 0 days in the roster, and pays for what the platform says."""
-    settings = Settings(7, Isolation("none"))
     roster = Roster((Student("ann", ("ann",), days_late=written),))
-    assert Class([], settings, roster, Rules(late=LateRule(0, 2.0))).lateness("ann", 3, True).days == days
+    assert lateness_of("ann", 3, True, LateRule(0, 2.0), roster).days == days

@@ -7,10 +7,10 @@ import pytest
 
 from checker.grading.box.limits import Limits
 from checker.grading.box.walls import Isolation
-from checker.grading.judge import submission
+from checker.grading.judge import one_notebook
+from checker.grading.judge.one_notebook import Job, Settings, _graded_item, encodable, failed, points_of
 from checker.grading.judge.reference_process import HiddenVerdict
-from checker.grading.judge.sheets import Sheet
-from checker.grading.judge.submission import Job, Settings, _graded_item, encodable, failed, points_of
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.points.items import Check, Item
 from checker.reading.notebook import read
 from checker.reading.syntax.statements import definitions
@@ -41,8 +41,8 @@ ABOUT_CODE = {
 @pytest.fixture
 def job(notebook):
     known = definitions(read(notebook("x = 1")))
-    sheet = Sheet("maths.ipynb", (CODE, WRITTEN), {}, known, {"cells": []}, {"cells": []})
-    return Job("ann", "hw.ipynb", "{}", sheet, Settings(7, Isolation("bwrap", "/usr/bin/bwrap")))
+    worked = WorkedNotebook("maths.ipynb", (CODE, WRITTEN), {}, known, {"cells": []}, {"cells": []})
+    return Job("ann", "hw.ipynb", "{}", worked, Settings(7, Isolation("bwrap", "/usr/bin/bwrap")))
 
 
 def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
@@ -53,7 +53,7 @@ def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
         replace(job, name="other.ipynb"),
         replace(job, text="{} "),
         replace(job, modules=(("helpers.py", "x = 1"),)),
-        replace(job, sheet=replace(job.sheet, name="other.ipynb")),
+        replace(job, worked_notebook=replace(job.worked_notebook, name="other.ipynb")),
         replace(job, settings=replace(settings, seed=8)),
         replace(job, settings=replace(settings, whole=False)),
         replace(job, settings=replace(settings, isolation=Isolation("none"))),
@@ -62,7 +62,7 @@ def test_a_result_is_named_after_all_that_it_depends_on(job, monkeypatch):
     names = {one.digest for one in (job, *others)}
     for what, value in (("FORMAT", 99), ("__version__", "99"), ("course", lambda: "another")):
         with monkeypatch.context() as patched:
-            patched.setattr(submission, what, value)
+            patched.setattr(one_notebook, what, value)
             names.add(job.digest)
     assert len(names) == 1 + len(others) + 3
     assert all(len(name) == 20 for name in names)
@@ -77,8 +77,8 @@ def test_a_result_without_a_grade_has_no_number_and_says_why(job):
     assert items[0] == ABOUT_CODE | {"earned": None, "verdict": "not graded: the disk was full"}
     assert [item["written"] for item in items] == [False, True]
     assert found == {
-        "format": submission.FORMAT,
-        "course": submission.course(),
+        "format": one_notebook.FORMAT,
+        "course": one_notebook.course(),
         "student": "ann",
         "notebook": "maths.ipynb",
         "name": "hw.ipynb",
@@ -98,13 +98,13 @@ def test_a_result_without_a_grade_has_no_number_and_says_why(job):
 @pytest.fixture
 def grading(job, monkeypatch):
     """Grade a notebook of these cells whose functions are all right; nothing of it runs."""
-    monkeypatch.setattr(submission, "_references", lambda seed: None)
-    monkeypatch.setattr(submission, "judge", lambda job, references: {SQUARED: RIGHT, CUBED: RIGHT})
+    monkeypatch.setattr(one_notebook, "_references", lambda seed: None)
+    monkeypatch.setattr(one_notebook, "judge", lambda job, references: {SQUARED: RIGHT, CUBED: RIGHT})
     settings = replace(job.settings, whole=False)
 
     def make(*cells):
         content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
-        return submission.grade(replace(job, settings=settings, text=json.dumps(content)))
+        return one_notebook.grade(replace(job, settings=settings, text=json.dumps(content)))
 
     return make
 
@@ -164,14 +164,14 @@ def test_two_checks_that_say_the_same_say_it_once():
 
 def test_the_text_of_the_course_is_hashed_with_its_names_and_without_what_is_compiled(tmp_path, monkeypatch):
     """Catches a worker whose course differs in a name alone taken for ours, and one refused because it has run before."""
-    monkeypatch.setattr(submission, "ROOT", tmp_path)
-    monkeypatch.setattr(submission, "NEEDED", ("shared",))
+    monkeypatch.setattr(one_notebook, "ROOT", tmp_path)
+    monkeypatch.setattr(one_notebook, "NEEDED", ("shared",))
     (tmp_path / "shared" / "__pycache__").mkdir(parents=True)
     file = tmp_path / "shared" / "kl.py"
 
     def hashed():
-        submission.course.cache_clear()
-        return submission.course()
+        one_notebook.course.cache_clear()
+        return one_notebook.course()
 
     try:
         file.write_text("a = 1")
@@ -184,4 +184,4 @@ def test_the_text_of_the_course_is_hashed_with_its_names_and_without_what_is_com
         file.rename(tmp_path / "shared" / "lk.py")
         assert hashed() != first
     finally:
-        submission.course.cache_clear()
+        one_notebook.course.cache_clear()

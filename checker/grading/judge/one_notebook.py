@@ -39,8 +39,8 @@ from checker.grading.judge.boxed_functions import MOST_CASES, BoxedFunction, Gra
 from checker.grading.judge.hidden_cases import programs, verdicts
 from checker.grading.judge.missing_exercises import removed_exercises
 from checker.grading.judge.reference_process import HiddenCases, HiddenVerdict, ReferenceProcess
-from checker.grading.judge.sheets import Sheet
 from checker.grading.judge.whole_notebook import Executed, execute
+from checker.grading.judge.worked_notebooks import WorkedNotebook
 from checker.pages.rendering import render
 from checker.points.items import Check, Item
 from checker.reading.notebook import notebook_of
@@ -152,23 +152,28 @@ class Job:
     """One notebook to grade.
 
     student: as the pages call who handed it in.    name: of the file.    text: what is in it.
-    sheet: the worked notebook, as the list of its exercises.    modules: the student's own that lie beside it.
+    worked_notebook: the one that it is graded by.    modules: the student's own that lie beside it.
     limits: of its boxes.
     """
 
     student: str
     name: str
     text: str
-    sheet: Sheet
+    worked_notebook: WorkedNotebook
     settings: Settings
     modules: Modules = ()
     limits: Limits = Limits()
 
     @property
+    def notebook(self) -> str:
+        """The name of its worked notebook, such as dots.ipynb, whatever the student's file is called."""
+        return self.worked_notebook.name
+
+    @property
     def digest(self) -> str:
         """The name of its result, a hash of everything that the result depends on."""
         parts = [FORMAT, __version__, course()]
-        parts += [self.student, self.name, self.text, self.sheet.digest]
+        parts += [self.student, self.name, self.text, self.worked_notebook.digest]
         parts += [self.settings.seed, self.settings.whole, self.modules]
         parts += [self.settings.isolation.kind, asdict(self.limits)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]
@@ -192,11 +197,11 @@ def judge(job: Job, references: ReferenceProcess) -> dict[Check, HiddenVerdict]:
 
     references: the process that holds the right solutions and the hidden cases.
     """
-    cases = references.cases(check.name for check in job.sheet.checks)
+    cases = references.cases(check.name for check in job.worked_notebook.checks)
     names_of_cases = replace(cases, pickled="")  # the process that reads what students wrote is not sent the cases
 
     def programs_for(wrong: frozenset[str], numbers: Mapping[str, float]) -> dict[Check, BoxedFunction]:
-        return apart(_programs, job.text, job.modules, job.sheet, names_of_cases, wrong, numbers)
+        return apart(_programs, job.text, job.modules, job.worked_notebook, names_of_cases, wrong, numbers)
 
     return verdicts(programs_for, Grader(references, job.settings.isolation, job.limits))
 
@@ -211,13 +216,14 @@ def run(job: Job) -> Executed:
 
 def result_of(job: Job, by_check: dict[Check, HiddenVerdict], executed: Executed) -> dict:
     """The result of what was judged and run."""
-    removed = apart(_removed, job.text, job.sheet)
-    items = [_graded_item(item, by_check, item.key in removed) for item in job.sheet.items]
-    by_hand = [item for item, graded in zip(job.sheet.items, items) if graded["earned"] is None and item.points]
+    removed = apart(_removed, job.text, job.worked_notebook)
+    items = [_graded_item(item, by_check, item.key in removed) for item in job.worked_notebook.items]
+    asked = zip(job.worked_notebook.items, items)
+    by_hand = [item for item, graded in asked if graded["earned"] is None and item.points]
     not_asked = () if job.settings.whole else (NOT_RUN,)
     with tempfile.TemporaryDirectory() as folder:
         shown = json.dumps(executed.content)
-        findings, page = apart(_page, job.student, job.sheet.name, shown, by_hand, not_asked, Path(folder))
+        findings, page = apart(_page, job.student, job.notebook, shown, by_hand, not_asked, Path(folder))
     return _result(
         job,
         items,
@@ -234,7 +240,7 @@ def failed(job: Job, reason: str, transient: bool = False) -> dict:
 
     transient: the reason may be gone the next time, so the notebook is then graded again.
     """
-    items = [_item(item, None, f"not graded: {reason}") for item in job.sheet.items]
+    items = [_item(item, None, f"not graded: {reason}") for item in job.worked_notebook.items]
     return _result(job, items, stopped=reason, ungraded=reason, transient=transient)
 
 
@@ -243,7 +249,7 @@ def _result(job: Job, items: list[dict], **found) -> dict:
         "format": FORMAT,
         "course": course(),
         "student": job.student,
-        "notebook": job.sheet.name,
+        "notebook": job.notebook,
         "name": job.name,
         "items": items,
         **points_of(items),
@@ -293,9 +299,9 @@ def _begun(seed: int) -> ReferenceProcess:
 
 
 def _programs(
-    text: str, modules: Modules, sheet: Sheet, cases: HiddenCases, wrong: frozenset[str], numbers: Mapping[str, float]
+    text: str, modules: Modules, worked: WorkedNotebook, cases: HiddenCases, wrong: frozenset[str], numbers: Mapping
 ) -> dict[Check, BoxedFunction]:
-    return programs(_definitions(text, modules), sheet, cases, wrong, numbers)
+    return programs(_definitions(text, modules), worked, cases, wrong, numbers)
 
 
 @lru_cache(maxsize=1)
@@ -304,8 +310,8 @@ def _definitions(text: str, modules: Modules) -> Definitions:
     return definitions(notebook_of(json.loads(text)), modules)
 
 
-def _removed(text: str, sheet: Sheet) -> frozenset[str]:
-    return removed_exercises(sheet, json.loads(text))
+def _removed(text: str, worked: WorkedNotebook) -> frozenset[str]:
+    return removed_exercises(worked, json.loads(text))
 
 
 def _page(

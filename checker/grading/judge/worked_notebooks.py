@@ -1,4 +1,4 @@
-"""The key of a notebook: the exercises of the worked one with their points."""
+"""Worked notebooks: what a student's notebook is graded by, exercise by exercise."""
 
 import hashlib
 import re
@@ -14,10 +14,11 @@ from checker.reading.syntax.statements import Definitions, definitions
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A worked notebook as a key. name: its file's. edition: a hash of each exercise as it is handed out.
+class WorkedNotebook:
+    """A worked notebook: the exercises with their points and solutions. name: of its file.
 
-    handed_out, worked: the notebook's JSON without and with its solutions.
+    edition: a hash of each exercise as it is handed out.
+    handed_out, content: the notebook's JSON without and with its solutions.
     """
 
     name: str
@@ -25,7 +26,7 @@ class Sheet:
     edition: dict[str, str]
     definitions: Definitions
     handed_out: dict
-    worked: dict
+    content: dict
 
     @property
     def points(self) -> float:
@@ -38,57 +39,58 @@ class Sheet:
 
     @property
     def digest(self) -> str:
-        """A hash that changes when the key does."""
-        worked = [joined(cell.get("source")) for cell in self.worked["cells"]]
-        text = repr((self.name, self.items, sorted(self.edition.items()), worked))
+        """A hash that changes when the notebook does."""
+        sources = [joined(cell.get("source")) for cell in self.content["cells"]]
+        text = repr((self.name, self.items, sorted(self.edition.items()), sources))
         return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
 
 
-def read_sheet(path: Path) -> Sheet:
-    """The key in a worked notebook. Raises Unreadable, or MarkerError as `checker assign` does."""
+def read_worked_notebook(path: Path) -> WorkedNotebook:
+    """Read a worked notebook. Raises Unreadable, or MarkerError as `checker assign` does."""
     content = parse(path)
     notebook = notebook_of(content, path)
     known = definitions(notebook)
     handed_out = blank(content, f"{path.parent.name}/{path.name}")
     items = items_of(notebook, content)
-    return Sheet(path.name, items, exercises(handed_out["cells"]), known, handed_out, content)
+    return WorkedNotebook(path.name, items, exercises(handed_out["cells"]), known, handed_out, content)
 
 
-def read_sheets(folders: Iterable[Path]) -> list[Sheet]:
-    """The keys in folders, those of older editions among them. Raises Unreadable where there is none."""
+def read_worked_notebooks(folders: Iterable[Path]) -> list[WorkedNotebook]:
+    """The worked notebooks in folders, those of older editions among them. Raises Unreadable where there is none."""
     folders = list(folders)
-    sheets = [read_sheet(path) for folder in folders for path in sorted(folder.glob("*.ipynb"))]
-    sheets = [sheet for sheet in sheets if sheet.items]
-    if not sheets:
+    worked_notebooks = [read_worked_notebook(path) for folder in folders for path in sorted(folder.glob("*.ipynb"))]
+    worked_notebooks = [worked for worked in worked_notebooks if worked.items]
+    if not worked_notebooks:
         raise Unreadable(
             f"There are no worked notebooks with exercises in {', '.join(map(str, folders))}. Call this in the course's"
             " folder, or name theirs in class.yml: `worked: [COURSE/notebooks]`."
         )
-    return sheets
+    return worked_notebooks
 
 
-def sheet_for(content: dict, file_name: str, sheets: list[Sheet]) -> Sheet:
-    """The key of what a student handed in, by the edition that its metadata names, else by the file's name.
+def worked_notebook_for(content: dict, file_name: str, worked_notebooks: list[WorkedNotebook]) -> WorkedNotebook:
+    """The worked notebook of what a student handed in, by the edition that its metadata names, else by the file's name.
 
     Raises:
-        Unreadable: no key is its own; the message says what is known.
+        Unreadable: none is its own; the message says what is known.
     """
     handed_out = recorded(content)
     if handed_out:
-        for sheet in sheets:
-            if sheet.edition == handed_out:
-                return sheet
+        for worked in worked_notebooks:
+            if worked.edition == handed_out:
+                return worked
         version = content["metadata"]["course"].get("version", "unknown")
         raise Unreadable(
             f"It was handed out by version {version} of the course, and none of the worked notebooks is of that"
             " edition. Name the folder of that version as well, in class.yml: `worked: [notebooks, OLDER/notebooks]`."
         )
-    named = [sheet for sheet in sheets if _is_named(sheet.name, Path(file_name).stem.lower())]
+    named = [worked for worked in worked_notebooks if _is_named(worked.name, Path(file_name).stem.lower())]
     if len(named) == 1:
         return named[0]
+    names = [worked.name for worked in worked_notebooks]
     raise Unreadable(
         "It does not say which notebook it is: its metadata was lost, and its name is not like that of one worked"
-        f" notebook ({', '.join(sheet.name for sheet in sheets)}). Rename it, for instance to {sheets[0].name}."
+        f" notebook ({', '.join(names)}). Rename it, for instance to {names[0]}."
     )
 
 
