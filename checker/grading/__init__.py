@@ -4,8 +4,8 @@
 
     this_class = class_of(folder, isolation)         # class.yml: rules, worked notebooks, class list         classes.py
     work = collected(paths, this_class)              # a job for each notebook; the other files are ungraded  work.py
-    measure_limits(work, this_class, file, threads)  # what the worked notebooks take on this machine         work.py
-    work = with_limits(work, this_class, file)       # limits of time and memory for each job                 work.py
+    measure_limits(work, this_class, place, threads) # what the worked notebooks take on this machine         work.py
+    work = with_limits(work, this_class, place)      # limits of time and memory for each job                 work.py
     results = list(graded(work, folder, run_jobs))   # for each job its points, findings and page             results.py
     write_class(this_class, work, results, ...)      # table, pages, feedback, gradebooks                     writing.py
 

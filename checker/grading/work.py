@@ -176,7 +176,8 @@ def measure_limits(work: ClassWork, this_class: Class, place: Path, threads: int
     place: the file that keeps what they take.    threads: how many of them run at once.
     """
     if this_class.needs_measuring:
-        measure([job.worked_notebook for _, job in work.jobs], this_class.settings, place, threads, print)
+        handed_in = {job.notebook: job.worked_notebook for _, job in work.jobs}
+        measure(handed_in.values(), this_class.settings, place, threads, print)
 
 
 def with_limits(work: ClassWork, this_class: Class, place: Path) -> ClassWork:
@@ -184,12 +185,14 @@ def with_limits(work: ClassWork, this_class: Class, place: Path) -> ClassWork:
 
     place: the file of `measure_limits`. What it does not know has the usual limits.
     """
+    known = {}
+    if this_class.needs_measuring:
+        several = this_class.worked_notebooks
+        known = {worked.name: measured(worked, this_class.settings, place).limits for worked in several}
     jobs = []
     for submission, job in work.jobs:
-        limits = job.limits
-        if this_class.needs_measuring:
-            limits = measured(job.worked_notebook, this_class.settings, place).limits
-        jobs.append((submission, replace(job, limits=limits_by_rules(limits, this_class.rules))))
+        limits = limits_by_rules(known.get(job.notebook, job.limits), this_class.rules)
+        jobs.append((submission, replace(job, limits=limits)))
     return replace(work, jobs=jobs)
 
 
