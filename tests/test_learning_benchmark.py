@@ -1,11 +1,12 @@
 """The tables of what the tasks and chapters reach: today's recorded figures, and those of the chapters' records."""
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from benchmarks import real_model
+from benchmarks import real_chapters, real_model
 from benchmarks.learning import PAGE, REMARKS
 from benchmarks.learning_recorded import HEADING, ROWS, section
 from checker.outputs.chapters import chapters
@@ -94,6 +95,14 @@ def test_the_page_on_a_real_model_has_what_was_recorded():
     ):
         stages = [real_model.held_out(last[task], stage, "drawn") for stage in (before, "GRPO", "right answers")]
         assert told[name][:3] == stages
+
+
+@pytest.mark.parametrize("claim", real_chapters.CLAIMS, ids=lambda claim: f"{claim.chapter}: {claim.says}")
+def test_a_claim_on_the_real_model_can_hold_and_can_fail(claim):
+    """Catches a claim of a chapter that there is not, of a condition that is not run, and one that no numbers refute."""
+    assert claim.chapter in COURSE and {name for name, _ in claim.compared} <= set(real_chapters.CONDITIONS)
+    tried = product((0.0, 0.3, 0.5, 0.6, 1.0), repeat=len(claim.compared))
+    assert {claim.holds(*numbers) for numbers in tried} == {True, False}
 
 
 @pytest.mark.slow
