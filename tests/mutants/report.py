@@ -11,8 +11,8 @@ HEAD = """# What the tests notice
 The result of `make mutants`, written by it. Each mutant is a file with one small change (an operator, a number, a text,
 an argument, an assignment, a statement that goes, two that change places; `tests/mutants/changes.py` says what is left
 out; rows before 2026-11-28 have no mutants of the last two kinds). A mutant is caught when a test of its file
-fails; the shapes in the signatures are not checked meanwhile. It is equivalent when no caller could tell, for the reason
-given in `tests/mutants/equivalent.py`. The share is of those that are not equivalent. Files were run one at a time, and
+fails; the shapes in the signatures are not checked meanwhile. It is equivalent when no caller could tell, for a reason
+that stands in `tests/mutants/equivalent.py`. The share is of those that are not equivalent. Files were run one at a time, and
 what survived a first pass was run again after tests were added (`--survivors`), so a mutant counts as caught that was
 caught once. A row is of the file whose `git hash-object` begins as its second column says; a file that has changed since
 has another. Date and commit are those of the last run. "40 of 312" mutants were drawn with the seed of
@@ -24,7 +24,7 @@ tests/mutants/files.py. A file without a row has not been tried yet, or has noth
 
 
 def write_report(results: Path, files: list[str], report: Path) -> None:
-    """Write the table and below it the survivors and the equivalent ones; files without a whole result keep theirs."""
+    """Write the table and below it the survivors; files without a whole result keep theirs."""
     rows, sections = read_report(report.read_text()) if report.exists() else ({}, {})
     for name in files:
         result = results / result_name(name)
@@ -35,7 +35,7 @@ def write_report(results: Path, files: list[str], report: Path) -> None:
             continue
         survived, equivalent = sorted_out(name, [label for label, caught in found["caught"].items() if not caught])
         rows[name] = row(name, found, len(equivalent), len(survived))
-        sections[name] = section(name, survived, equivalent)
+        sections[name] = section(name, survived)
     table = [rows[name] for name in files if name in rows]
     below = [sections[name] for name in files if sections.get(name)]
     report.write_text(HEAD + "\n".join(table) + "\n\n" + "\n".join(below))
@@ -51,13 +51,11 @@ def read_report(text: str) -> tuple[dict[str, str], dict[str, str]]:
     return rows, sections
 
 
-def section(name: str, survived: list[str], equivalent: dict[str, str]) -> str:
-    """The lists under a file's name; empty where every mutant was caught."""
-    lines = [f"- survived: `{label}`" for label in survived]
-    lines += [f"- equivalent: `{label}`  \n  {reason}" for label, reason in equivalent.items()]
-    if not lines:
+def section(name: str, survived: list[str]) -> str:
+    """The list under a file's name; empty where no mutant survived."""
+    if not survived:
         return ""
-    return "\n".join([f"## {name}\n", *lines, ""])
+    return "\n".join([f"## {name}\n", *(f"- survived: `{label}`" for label in survived), ""])
 
 
 def result_name(file: str) -> str:

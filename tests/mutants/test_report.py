@@ -18,8 +18,10 @@ def test_a_run_of_one_file_leaves_the_others_as_they_were(tmp_path):
     report = tmp_path / "report.md"
     result(tmp_path, "kl.py", "a", {"one": True, EQUIVALENT: False})
     result(tmp_path, "losses.py", "b", {"two": True, "three": False, "four": True})
+    result(tmp_path, "ppo.py", "d", {"lost": False})
     write_report(tmp_path, FILES, report)
-    (tmp_path / "shared-kl.py.json").unlink()
+    for name in ("kl.py", "ppo.py"):
+        (tmp_path / f"shared-{name}.json").unlink()
     result(tmp_path, "losses.py", "c", {"two": True, "three": True})
     write_report(tmp_path, FILES, report)
     rows, sections = read_report(report.read_text())
@@ -27,8 +29,9 @@ def test_a_run_of_one_file_leaves_the_others_as_they_were(tmp_path):
     assert rows == {
         "shared/kl.py": "| shared/kl.py | aaaaaaa | 2026-01-02 | 1234567 | 2 | 1 | 1 | 0 | 100.0 % |",
         "shared/losses.py": "| shared/losses.py | ccccccc | 2026-01-02 | 1234567 | 2 | 2 | 0 | 0 | 100.0 % |",
+        "shared/ppo.py": "| shared/ppo.py | ddddddd | 2026-01-02 | 1234567 | 1 | 0 | 0 | 1 | 0.0 % |",
     }
-    assert sections.keys() == {"shared/kl.py"} and EQUIVALENT in sections["shared/kl.py"]
+    assert sections == {"shared/ppo.py": "## shared/ppo.py\n\n- survived: `lost`\n"}
 
 
 def test_what_survived_is_named_and_lowers_the_share(tmp_path):
