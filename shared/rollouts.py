@@ -71,12 +71,10 @@ class _Log:
     def _drop_from(self, step: int) -> None:
         """Write the file anew without this step, those after it and half a line."""
         lines = _lines(self.path)[0]
-        steps = [_record(self.path, number, line)["step"] for number, line in enumerate(lines, 1)]
-        earlier = [line for line, its_step in zip(lines, steps) if its_step < step]
+        earlier = [line for number, line in enumerate(lines, 1) if _record(self.path, number, line)["step"] < step]
         with written_beside(self.path) as file:
             file.write(b"".join(line + b"\n" for line in earlier))
-        self.unfinished = False
-        self.last_step = max((its_step for its_step in steps if its_step < step), default=0)
+        self.unfinished, self.last_step = False, step - 1
 
 
 def few_of_step(records: Sequence[dict], most: int) -> list[dict]:

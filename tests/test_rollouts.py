@@ -41,7 +41,7 @@ def step_of(step, completion=" 2"):
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "a folder" / "run.jsonl"
+    return tmp_path / "folders" / "that are not there" / "run.jsonl"
 
 
 # --- what a training tells
@@ -174,6 +174,7 @@ def test_the_same_prompts_are_kept_at_another_place():
     prompts = [f"prompt {i}" for i in range(8)]
     forwards = [record(1, place, prompt) for place, prompt in enumerate(prompts)]
     backwards = [record(2, place, prompt) for place, prompt in enumerate(reversed(prompts))]
+    assert few_of_step([record(prompt="\ud800")], 1)  # half a surrogate has a hash as well
     kept = [{one["prompt"] for one in few_of_step(records, 3)} for records in (forwards, backwards)]
     assert kept[0] == kept[1] and len(kept[0]) == 3
 
@@ -201,6 +202,27 @@ def test_a_run_that_starts_over_leaves_nothing_of_the_old_one(path):
     assert path.read_bytes() == b""
 
 
+@pytest.mark.parametrize("left", [b"", b'{"step": 3, "pro'])
+def test_a_run_that_goes_on_writes_the_file_anew_once(left, path, monkeypatch):
+    """Catches a log that never notices that old steps, or half a line, are gone: each step would copy the whole file."""
+    rollout_log(path)(step_of(2))
+    with path.open("ab") as file:
+        file.write(left)
+    written = []
+    beside = rollouts.written_beside
+    monkeypatch.setattr(rollouts, "written_beside", lambda file: written.append(file) or beside(file))
+    log = rollout_log(path, every=2)
+    for step in range(1, 7):
+        log([record(step)])
+    assert written == [path] and [one["step"] for one in read_rollouts(path)] == [2, 4, 6]
+
+
+def test_groups_are_of_one_prompt_at_one_place_of_one_step():
+    """Catches neighbours with one prompt that are taken for one group, and two prompts of one place."""
+    groups = [[record()] * 2, [record(place=1)] * 2, [record(2, 1)], [record(2, 1, "d")]]
+    assert groups_of(sum(groups, [])) == groups
+
+
 def test_half_a_line_of_a_killed_writer_is_dropped(path):
     """Catches a line that is appended to it, and a reader that stops at it."""
     rollout_log(path)(step_of(1))
@@ -214,7 +236,7 @@ def test_half_a_line_of_a_killed_writer_is_dropped(path):
 @pytest.mark.parametrize("text", ["step,reward\n1,0.5\n", '{"step": 1}\n', "[1]\n"])
 def test_another_file_is_refused_and_stays(text, path):
     """Catches a table of the same run that is written over."""
-    path.parent.mkdir()
+    path.parent.mkdir(parents=True)
     path.write_text(text)
     for act in (rollout_log, read_rollouts, show_rollouts):
         with pytest.raises(ValueError, match=r"Line \d of .*run\.jsonl is no completion of a run"):
@@ -222,10 +244,17 @@ def test_another_file_is_refused_and_stays(text, path):
     assert path.read_text() == text
 
 
+def test_a_line_in_the_middle_that_is_none_is_named_where_a_run_starts_over(path):
+    rollout_log(path)([record()])
+    path.write_text(path.read_text() + "stray\n" + path.read_text())
+    with pytest.raises(ValueError, match="Line 2 of .*run.jsonl is no completion"):
+        rollout_log(path)([record()])
+
+
 def test_no_file_and_an_empty_one_are_sentences(path):
     with pytest.raises(ValueError, match="There is no file .* --log rollouts:"):
         read_rollouts(path)
-    path.parent.mkdir()
+    path.parent.mkdir(parents=True)
     path.touch()
     with pytest.raises(ValueError, match="holds no completion yet"):
         read_rollouts(path)
@@ -252,7 +281,7 @@ def test_a_few_groups_of_the_last_step_are_shown(shown, path):
     """Catches groups of the first step, a prompt in every row, and a column that is empty from top to bottom."""
     rollout_log(path)(step_of(1))
     rollout_log(path)(step_of(2, "later "))
-    show_rollouts(path, groups=2)
+    show_rollouts(str(path), groups=2)
     show_rollouts(read_rollouts(path), step=1, groups=1)
     assert [row["prompt"] for row in shown[0]] == ["prompt 0", "", "prompt 1", ""]
     assert [row["completion"] for row in shown[0]] == ["later 0", "later 1"] * 2
@@ -266,8 +295,8 @@ def test_each_reward_and_what_was_cut_off_is_shown(shown):
 
 
 def test_a_step_that_was_not_kept_is_a_sentence(shown):
-    with pytest.raises(ValueError, match="no completions of step 7: kept are 2 steps from 1 to 2"):
-        show_rollouts(step_of(1) + step_of(2), step=7)
+    with pytest.raises(ValueError, match="no completions of step 7: kept are 3 steps from 1 to 4"):
+        show_rollouts(step_of(1) + step_of(2) + step_of(4), step=7)
     with pytest.raises(ValueError, match="none are kept at all"):
         show_rollouts([])
 

@@ -20,7 +20,15 @@ from shared.run import hand_over
 from shared.run.command import app
 from shared.run.convert import convert
 from shared.run.plan import Plan
-from shared.run.trl_settings import COUNTERPARTS, same_name, shares_of, trl_settings, with_extra, without_counterpart
+from shared.run.trl_settings import (
+    AS_HERE,
+    COUNTERPARTS,
+    same_name,
+    shares_of,
+    trl_settings,
+    with_extra,
+    without_counterpart,
+)
 from shared.saving import save_policy
 from tests.conftest import few_of
 from tests.fakes import byte_tokenizer
@@ -67,6 +75,7 @@ def call(*arguments: str):
 def test_settings_of_one_name_are_trls_fields(config):
     """Catches a TRL in which a setting was renamed: it would be handed over to nothing."""
     assert set(trl_settings(config, on_cpu=True)) <= COUNTERPARTS[type(config)].names
+    assert AS_HERE.keys() <= COUNTERPARTS[GRPOConfig].names  # what RLOO has not is left out of its own
 
 
 @pytest.mark.parametrize("settings", [GRPOConfig, RLOOConfig])
@@ -138,6 +147,12 @@ def test_trl_makes_as_many_rollouts_and_updates(processes, minibatches, num_iter
     assert settings["max_steps"] == 5 * updates_of_a_rollout
 
 
+def test_weights_and_checkpoints_are_handed_over():
+    """Catches rewards that count alike in TRL, and a checkpoint after every second step where each was asked for."""
+    settings = trl_settings(replace(CONFIG, reward_weights=(0.5, 2.0), checkpoint_every=1), on_cpu=True)
+    assert (settings["reward_weights"], settings["save_steps"]) == ([0.5, 2.0], 1)
+
+
 def test_smaller_passes_are_more_of_them():
     assert shares_of(CONFIG, processes=2, per_device=4) == {
         "per_device_train_batch_size": 4,
@@ -158,6 +173,8 @@ def test_options_behind_the_dashes_go_over_ours(tmp_path):
     assert (args.learning_rate, args.mask_truncated_completions, args.loss_type) == (0.5, True, "grpo")
     assert (args.per_device_train_batch_size, args.gradient_accumulation_steps) == (8, 4)
     assert args.generation_batch_size == 32
+    args = with_extra(settings, [*extra, "--gradient_accumulation_steps", "2"], CONFIG, 1)
+    assert args.gradient_accumulation_steps == 2
 
 
 @pytest.mark.parametrize("extra", [["--no_such_option", "1"], ["--learning_rate", "much"], ["stray"]])
