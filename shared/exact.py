@@ -22,6 +22,7 @@ from shared.algorithm import trained_parameters
 from shared.constrain import AnswerTrie
 from shared.engine.sampling import Sampling
 from shared.logps import completion_logps
+from shared.prompts import answers_for
 from shared.rollout import Rollout, encode_prompts, length_mask
 from shared.tokens import completion_ids
 
@@ -128,6 +129,25 @@ def enumerated_logps(
     rollout = every_completion(tokenizer, prompts, completions, constraint, device)
     logps, _ = completion_logps(model, rollout)  # (N K, C), 0 in the padding
     return logps.sum(dim=1).view(len(prompts), len(completions))
+
+
+@torch.no_grad()
+def kinds_of_answers(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: Sequence[dict], answers: Sequence[str]
+) -> dict[str, float]:
+    """The mean probability of a right answer, a wrong one and neither, and the share of rows whose likeliest answer is right.
+
+    Args:
+        rows: with "prompt" and "answer", one of the answers.
+        answers: such as "3", without the space before it.
+    """
+    texts = answers_for(tokenizer, answers)
+    p = enumerated_logps(model, tokenizer, [row["prompt"] for row in rows], texts).exp().cpu()  # (N, K)
+    right = torch.tensor([answers.index(row["answer"]) for row in rows])  # (N,)
+    of_right = p[range(len(rows)), right].mean().item()
+    of_any = p.sum(dim=1).mean().item()
+    likeliest = (p.argmax(dim=1) == right).float().mean().item()
+    return {"right": of_right, "wrong": of_any - of_right, "neither": 1 - of_any, "likeliest right": likeliest}
 
 
 def enumerate_policy(

@@ -5,7 +5,7 @@ import torch
 
 from shared.algorithm import trained_parameters
 from shared.constrain import answer_trie
-from shared.exact import enumerate_policy, enumerated_logps, every_completion
+from shared.exact import enumerate_policy, enumerated_logps, every_completion, kinds_of_answers
 from shared.models import frozen_copy
 from tests.fakes import tiny_llama
 
@@ -40,6 +40,15 @@ def test_without_a_constraint_they_are_the_models_own_probabilities(policy):
             of_row = model(input_ids=ids).logits[0, :-1].log_softmax(dim=-1)
             oracle = of_row.gather(-1, ids[0, 1:, None])[len(prompt) - 1 :].sum()
             torch.testing.assert_close(logps[n, k], oracle, rtol=0, atol=1e-5)
+
+
+def test_kinds_of_answers_are_sums_of_their_probabilities(policy, monkeypatch):
+    """Catches a row that is asked for another row's answer, and sums in the place of means over rows."""
+    p = torch.tensor([[0.5, 0.2], [0.1, 0.3]])
+    monkeypatch.setattr("shared.exact.enumerated_logps", lambda *_: p.log())
+    rows = [{"prompt": "a", "answer": "x"}, {"prompt": "b", "answer": "x"}]
+    found = kinds_of_answers(*policy[:2], rows, ["x", "y"])
+    assert found == pytest.approx({"right": 0.3, "wrong": 0.25, "neither": 0.45, "likeliest right": 0.5})
 
 
 def test_weights_stand_for_the_gradient_that_backward_gives(policy):
