@@ -139,8 +139,8 @@ def promise(function: Callable, hint: bool = False) -> Passed:
 def sequence_ratio(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
 
-def hand_type(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(cards) -> type`: five cards such as "T♥" in, one of eight labels or "straight flush" out."""
+def constrained_logps(function: Callable, hint: bool = False) -> Passed:
+    """Check `f(logits (B, V), allowed (B, V), drawn (B,)) -> logps (B,)`, in a policy that says allowed tokens alone."""
 
 def weighted_reward(function: Callable, hint: bool = False) -> Passed:
     """Check `f(prompts, completions, answer, weight, **columns) -> list of floats`: the weight where the first line is the answer."""

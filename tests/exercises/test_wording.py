@@ -20,7 +20,7 @@ from shared.exercises.catalogue.dots import (
 )
 from shared.exercises.catalogue.gradients import slopes
 from shared.exercises.catalogue.maxent_irl import compute_expected_svf
-from shared.exercises.catalogue.poker import hand_type
+from shared.exercises.catalogue.more_samples import vote
 from shared.exercises.catalogue.ppo import advantages_of
 from shared.exercises.catalogue.ratio_weights import own_weight
 from shared.exercises.comparing import compare
@@ -71,7 +71,7 @@ VERDICTS = [
         lambda prompts, completions, answer, **columns: [int(c.strip() == a) for c, a in zip(completions, answer)],
     ),
     slipped(get_reward.EXERCISE, "whole_completion", "beginning_is_enough"),
-    (hand_type.EXERCISE, lambda cards: "one pair"),
+    (vote.EXERCISE, lambda answers: "one pair"),
 ]
 
 

@@ -19,7 +19,7 @@ BLANKS = sorted((HERE.parents[2] / "notebooks" / "student").glob("*.ipynb"))
 BLOCKS = [block for path in sorted(HERE.glob("*.txt")) for block in blocks_of(path)]
 ANY_TASK = {"rows", "cases", "reward_function"}  # checks of a task of one's own
 STYLES = 2
-QUICK = ("get_reward", "per_token_kl", "hand_type")
+QUICK = ("get_reward", "per_token_kl", "constrained_logps")
 
 
 def exercises_of(path: Path) -> dict[str, ast.FunctionDef]:

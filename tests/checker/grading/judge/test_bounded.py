@@ -17,7 +17,7 @@ from tests.checker.conftest import code
 
 WORKED = read_worked_notebook(ROOT / "notebooks" / "poker.ipynb")
 CASES = HiddenCases(tuple(check.name for check in WORKED.checks), "", ())
-FUNCTION = "hand_type"
+FUNCTION = "weighted_reward"
 LONGEST = 2.0  # seconds of computing for one notebook
 MODEL = "from shared.models import load_policy\nmodel = load_policy()"
 

@@ -27,10 +27,10 @@ from tests.exercises import test_catalogue as of_catalogue
 pytestmark = pytest.mark.usefixtures("shapes_unchecked")
 SEED = 7
 QUICK = ("per_token_kl", "group_advantages", "advantages_of", "own_tokens", "get_reward", "compute_expected_svf")
-# Whose cases have one size (five cards, one model, a game of three one-digit guesses, whose longest text the check
+# Whose cases have one size (one model, a game of three one-digit guesses, whose longest text the check
 # shows), a size without a bound (the longest of hostile texts), or a model that speaks.
 NUMBERS_ALONE = {"pass_at_k", "queue_ages", "seconds_at_once"}  # a number has no length
-OF_ANY_SIZE = NUMBERS_ALONE | {"get_reward", "hand_type", "say"}
+OF_ANY_SIZE = NUMBERS_ALONE | {"get_reward", "say"}
 
 
 def amount(arguments):

@@ -1,5 +1,0 @@
-"""Right ways to name a poker hand."""
-
-from shared.tasks import poker
-
-ORACLE = poker.hand_type
