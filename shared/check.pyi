@@ -136,8 +136,8 @@ def vote(function: Callable, hint: bool = False) -> Passed:
 def promise(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C), rewards (B,))` -> the mean over all completions of ratio times reward, one number."""
 
-def sequence_ratio(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(logps (B, C), old_logps (B, C), completion_mask (B, C)) -> ratio (B,)` of whole completions, as in GSPO."""
+def pull(function: Callable, hint: bool = False) -> Passed:
+    """Check `f(logps (B, C), old_logps (B, C), advantages (B,), epsilon) -> (B, C)`, what multiplies each token's gradient: ratio times advantage, 0 where it rests."""
 
 def constrained_logps(function: Callable, hint: bool = False) -> Passed:
     """Check `f(logits (B, V), allowed (B, V), drawn (B,)) -> logps (B,)`, in a policy that says allowed tokens alone."""

@@ -587,7 +587,7 @@ def test_every_condition_of_off_policy_spends_the_same_samples():
     for name, condition in off_policy.CONDITIONS.items():
         config = off_policy.config_of(condition, seed=0)
         assert config.steps * config.prompts_per_step * config.num_generations == 4096, name
-        updates = config.steps * config.num_iterations * config.minibatches
+        updates = config.steps * config.num_iterations
         assert updates == (128 if "4 updates" in name else 32), name
 
 

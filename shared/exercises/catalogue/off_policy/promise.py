@@ -4,15 +4,22 @@ import torch
 
 from shared.exercises.arguments import Mask, Numbers
 from shared.exercises.catalogue.common.every_loss import LOSS_SLIPS
-from shared.exercises.catalogue.off_policy.sequence_ratio import counted, log_ratio
 from shared.exercises.drawing import Draw
 from shared.exercises.exercise import Case, Exercise
 from shared.exercises.results import Number
 from shared.exercises.steps import Steps
 
 STEPS = Steps()
-STEPS.step(log_ratio)
-STEPS.step(counted)
+
+
+@STEPS.step
+def log_ratio(logps, old_logps):
+    return logps - old_logps
+
+
+@STEPS.step
+def counted(log_ratio, completion_mask):
+    return torch.where(completion_mask == 1, log_ratio, torch.zeros_like(log_ratio))
 
 
 @STEPS.step

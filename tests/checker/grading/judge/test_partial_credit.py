@@ -158,9 +158,7 @@ def test_cases_without_an_answer_cost_their_part(judged, key):
     assert found["text"].startswith(f"it gave {found['right']} of {found['cases']} answers.")
 
 
-@pytest.mark.parametrize(
-    "check", ["group_advantages", "sequence_ratio", "own_loss", "format_reward", "weighted_reward"]
-)
+@pytest.mark.parametrize("check", ["group_advantages", "pull", "own_loss", "format_reward", "weighted_reward"])
 def test_a_constant_earns_nothing_in_any_exercise(key, check):
     """Catches a hundredth of a point for `return 1.0`, where one case of many has that answer."""
     expected = [key.expected_outcome(check, 7, number, 0).value for number in range(len(key.hidden(check, 7)))]
