@@ -1,4 +1,4 @@
-"""What multiplies each token's gradient under the clip: `pull(logps, old_logps, advantages, epsilon)`, (B, C)."""
+"""The factor of each token's gradient under the clip: `pull(logps, old_logps, advantages, epsilon)`, (B, C)."""
 
 import torch
 
