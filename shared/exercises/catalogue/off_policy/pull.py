@@ -147,16 +147,16 @@ def draw(draw: Draw) -> Case:
 
 
 def boundary() -> list[Case]:
-    ratios = torch.tensor([[1.0, 0.7, 1.5, 0.82]])
-    logps = torch.full((1, 4), -1.5)
+    ratios = torch.tensor([[1.0, 0.7, 1.5, 0.82, 12.0]])
+    logps = torch.full((1, 5), -1.5)
     around = {"logps": logps, "old_logps": logps - ratios.log(), "advantages": -torch.ones(1), "epsilon": 0.2}
     return [
         around,
         around | {"advantages": torch.ones(1)},
-        around | {"epsilon": 1e6},
+        around | {"advantages": torch.ones(1), "epsilon": 1e6},
         {
-            "logps": logps.expand(2, 4).clone(),
-            "old_logps": (logps - ratios.log()).expand(2, 4).clone(),
+            "logps": logps.expand(2, 5).clone(),
+            "old_logps": (logps - ratios.log()).expand(2, 5).clone(),
             "advantages": torch.tensor([0.0, 2.0]),
             "epsilon": 0.1,
         },
