@@ -12,7 +12,6 @@ from shared.recorded import recorded
 
 HEADING = "## What the chapters that compare methods reach"
 VOTERS = 8  # samples of a question whose vote is quoted of more_samples
-SYMBOLS = 10  # the length of dots' rows that is quoted of transfer: four more than it trains on
 
 
 @dataclass(frozen=True)
@@ -55,13 +54,8 @@ def problems_solved_by_samples() -> float:
     return recorded("distillation").spread("base model", "solved")[0]
 
 
-def of_length(accuracies: list[float]) -> float:
-    return accuracies[list(transfer.MEASURED_AT).index(SYMBOLS)]
-
-
 def long_rows_counted() -> float:
-    base, _ = transfer.models()
-    return of_length(transfer.accuracies(base, transfer.rows_by_length("eval", seed=0)))
+    return transfer.long_rows_counted(transfer.models()[0])
 
 
 def won_after(run: dict) -> float:
@@ -104,7 +98,7 @@ ROWS = (
         lambda run: run["solved"],
         problems_solved_by_samples,
     ),
-    Row("transfer", "rate 1e-4", "10 symbols, greedy", lambda run: of_length(run["held out"]), long_rows_counted),
+    Row("transfer", "rate 1e-4", "10 symbols, greedy", lambda run: run["held out"], long_rows_counted),
     Row("game", "ranges, masked", "games won on held-out ranges, sampled", won_after, won_before),
     Row("ppo", "PPO, beta 0.1", "full stops, sampled", lambda run: run["full stops"], full_stops),
     Row("reward_model", "DPO, 200 pairs", "gold reward", lambda run: run["curve"][-1]["gold"], gold_of_the_untrained),

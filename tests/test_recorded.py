@@ -46,7 +46,8 @@ from shared.logps import completion_logps
 from shared.models import COURSE_MODEL, frozen_copy
 from shared.recorded import SWEEPS, Recorded, recorded
 from shared.rollout_record import Rollout
-from shared.tasks import countdown
+from shared.tasks import addition, countdown
+from shared.tasks.tags import tagged
 from shared.training import rows_of_step
 from tests.claims import causes
 from tests.fakes import tiny_llama
@@ -208,8 +209,8 @@ def poker_as_recorded(now: dict, then: dict) -> None:
 
 def transfer_as_recorded(now: dict, then: dict) -> None:
     """Rows of dots by length, and sums with a calculator."""
-    if "held out" in then:
-        assert now["held out"][:4] == pytest.approx(then["held out"][:4], abs=0.2)
+    if "validation" in then:
+        assert now["validation"][:4] == pytest.approx(then["validation"][:4], abs=0.2)
     else:
         assert now["right"] == pytest.approx(then["right"], abs=0.2)
 
@@ -419,10 +420,23 @@ def test_a_short_run_of_transfer_measures_lengths_and_sums(monkeypatch):
     """One step of each part on a few rows: which figures come, and that validation rows are none of the training's."""
     monkeypatch.setattr(transfer, "ROWS_OF_A_LENGTH", 2)
     monkeypatch.setattr(transfer, "SUMS", 2)
-    assert {len(shares) for shares in transfer.run("rate 1e-4", seed=0, steps=1).values()} == {11}
-    assert set(transfer.run("its tokens learnt", seed=0, steps=1)) == {"in format", "right", "one too high", "copied"}
+    rows = transfer.run("rate 1e-4", seed=0, steps=1)
+    assert len(rows["validation"]) == len(rows["below the header"]) == 7 and 0 <= rows["held out"] <= 1
+    assert set(transfer.run("its tokens learnt", seed=0, steps=1)) == {
+        "right",
+        "one too high",
+        "right below the header",
+    }
     trained = [{"prompt": row["prompt"]} for row in transfer.rows_by_length("train", seed=1)[:3]]
     assert not {row["prompt"] for row in transfer.rows_for_choosing(trained)} & {row["prompt"] for row in trained}
+
+
+def test_a_zero_before_a_right_sum_leaves_it_right():
+    """Catches a control whose sums are false as well, one that speaks unasked, and an answer 042 that counts as wrong."""
+    speak = transfer.with_a_zero(addition.calculator())
+    assert speak("17 + 25 =") == " 042\n" and speak("17 + 25") == ""
+    said = [tagged("17 + 25 = 42", number) for number in ("42", "042", "43", "0042")]
+    assert transfer.right([""] * 4, said, ["42"] * 4) == [1, 1, 0, 0]
 
 
 def test_a_hacked_run_is_measured_by_its_words(monkeypatch):

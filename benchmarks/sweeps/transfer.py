@@ -1,11 +1,17 @@
 """The sweep of `notebooks/transfer.ipynb`: what training on short rows does to long ones, and a calculator that is wrong.
 
 First part: dots, trained on rows of 4 to 6 symbols with several learning rates and numbers of steps and measured at 4
-to 14: on rows for choosing a setting, on the same below the header, and on held-out ones. Second part:
-addition with the reward of the format alone and a calculator whose sums are all one too large, with and without its
-tokens in the loss; then the policy adds alone. As a control, the tokens of a right calculator in the loss.
+to 10: on rows for choosing a setting, on the same below the header, and on held-out ones of 10. Three settings have one
+product of rate and steps. Second part: addition with the reward of the format alone and a calculator whose sums are all
+one too large, with and without its tokens in the loss; then the policy adds alone, and below the header. Controls: a
+right calculator, and one that is right and writes a 0 before its sum, which is true and unusual.
+
+Written before these runs, when three seeds of the last control had been seen: an unusual spelling costs adding if every
+seed that learns it is right below 0.7 and every seed that learns usual sums above; the mask prevents that if every masked
+seed is above. Of one product the small rate keeps more if each of its seeds keeps more than each at 1e-4.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -13,6 +19,7 @@ import torch
 
 from shared import grpo, training
 from shared.engine.processes import ALL_ROWS, Share
+from shared.environment import Environment
 from shared.evaluate import evaluate
 from shared.experience import Experience
 from shared.grpo import GRPO, GRPOConfig
@@ -22,7 +29,8 @@ from shared.tasks import addition, dots
 from shared.tasks.documents import ANSWER_KEY
 
 TRAINED_ON = range(4, 7)
-MEASURED_AT = range(4, 15)
+MEASURED_AT = range(4, 11)
+LONG = 10  # symbols of the held-out rows: four more than are trained on
 ROWS_OF_A_LENGTH = 60
 SUMS = 100
 SHORT = GRPOConfig(
@@ -68,19 +76,24 @@ class Sums:
 
     algorithm: type[GRPO] = GRPO
     wrong_by: int | None = 1
+    zero: bool = False  # before each sum of the calculator
 
 
 CONDITIONS = {
     "rate 3e-5": Rows(replace(SHORT, learning_rate=3e-5)),
     "rate 3e-5, 60 steps": Rows(replace(SHORT, learning_rate=3e-5, steps=60)),
+    "rate 3e-5, 100 steps": Rows(replace(SHORT, learning_rate=3e-5, steps=100)),
     "rate 1e-4, 10 steps": Rows(replace(SHORT, steps=10)),
     "rate 1e-4": Rows(SHORT),
+    "rate 3e-4, 10 steps": Rows(replace(SHORT, learning_rate=3e-4, steps=10)),
     "rate 3e-4": Rows(replace(SHORT, learning_rate=3e-4)),
     "rate 1e-4, rows of 4 to 10": Rows(SHORT, dots.LENGTHS),
     "no calculator": Sums(wrong_by=None),
     "its tokens masked": Sums(),
     "its tokens learnt": Sums(LearnsWhatItHears),
     "a right one's tokens learnt": Sums(LearnsWhatItHears, wrong_by=0),
+    "right sums as 042, learnt": Sums(LearnsWhatItHears, wrong_by=0, zero=True),
+    "right sums as 042, masked": Sums(wrong_by=0, zero=True),
 }
 
 
@@ -90,11 +103,11 @@ def models() -> tuple:
     return frozen_copy(base), tokenizer
 
 
-def rows_by_length(split: str, seed: int) -> list[dict]:
-    """So many rows of each length that is measured, those of one length next to each other."""
+def rows_by_length(split: str, seed: int, lengths: Iterable[int] = MEASURED_AT) -> list[dict]:
+    """So many rows of each length, those of one length next to each other."""
     return [
         row | {"length": length}
-        for length in MEASURED_AT
+        for length in lengths
         for row in dots.dataset(split, ROWS_OF_A_LENGTH, seed=seed, lengths=[length])
     ]
 
@@ -114,14 +127,23 @@ def run(name: str, seed: int, steps: int | None = None) -> dict:
 
 
 def run_rows(condition: Rows, seed: int, steps: int) -> dict:
-    """The greedy accuracy at each length of MEASURED_AT, on rows for choosing, on these below the header, held out."""
+    """The greedy accuracy at each length of MEASURED_AT, on rows for choosing and on these below the header; held out."""
     model, trained = trained_on_rows(condition, seed, steps)
     rows = rows_for_choosing(trained)
     return {
         "validation": accuracies(model, rows),
-        "below the header": accuracies(model, [row | {"prompt": ANSWER_KEY + row["prompt"]} for row in rows]),
-        "held out": accuracies(model, rows_by_length("eval", seed=0)),
+        "below the header": accuracies(model, below_the_header(rows)),
+        "held out": long_rows_counted(model),
     }
+
+
+def below_the_header(rows: list[dict]) -> list[dict]:
+    return [row | {"prompt": ANSWER_KEY + row["prompt"]} for row in rows]
+
+
+def long_rows_counted(model) -> float:
+    """The greedy accuracy on held-out rows of LONG symbols."""
+    return accuracies(model, rows_by_length("eval", seed=0, lengths=[LONG]))[0]
 
 
 def trained_on_rows(condition: Rows, seed: int, steps: int) -> tuple[torch.nn.Module, list[dict]]:
@@ -137,14 +159,14 @@ def trained_on_rows(condition: Rows, seed: int, steps: int) -> tuple[torch.nn.Mo
 def accuracies(model, rows: list[dict]) -> list[float]:
     _, tokenizer = models()
     rewards = evaluate(model, tokenizer, rows, dots.reward, max_new_tokens=dots.MAX_NEW_TOKENS).rewards
-    of_length = {length: [] for length in MEASURED_AT}
+    of_length = {}
     for row, reward in zip(rows, rewards.tolist()):
-        of_length[row["length"]].append(reward)
+        of_length.setdefault(row["length"], []).append(reward)
     return [round(sum(values) / len(values), 4) for values in of_length.values()]
 
 
 def run_sums(condition: Sums, seed: int, steps: int) -> dict:
-    """Of greedy held-out sums without the calculator: in the format, right, one too high; with it: its sum copied."""
+    """Of greedy held-out sums without the calculator: right, one too high, and right below the header."""
     base, tokenizer = models()
     model = frozen_copy(base).requires_grad_(True)
     config = replace(FORMAT, seed=seed, steps=steps)
@@ -154,22 +176,30 @@ def run_sums(condition: Sums, seed: int, steps: int) -> dict:
         tokenizer,
         addition.format_reward,
         config,
-        environment=calculator,
+        environment=with_a_zero(calculator) if condition.zero else calculator,
     )
     training.train(algorithm, addition.dataset("train", 512, seed=0), config, progress=False)
     rows = addition.dataset("eval", SUMS, seed=0)
-    rewards = [addition.format_reward, addition.correctness_reward, one_too_high]
-    alone = evaluate(model, tokenizer, rows, rewards, max_new_tokens=addition.MAX_NEW_TOKENS)
-    wrong = addition.calculator(wrong_by=1)
-    helped = evaluate(model, tokenizer, rows, rewards, max_new_tokens=addition.MAX_NEW_TOKENS, environment=wrong)
-    in_format, right, too_high = alone.rewards_per_func.mean(dim=0).tolist()
-    copied = helped.rewards_per_func[:, 2].mean().item()
+    alone, below = (
+        evaluate(model, tokenizer, asked, [right, one_too_high], max_new_tokens=addition.MAX_NEW_TOKENS)
+        for asked in (rows, below_the_header(rows))
+    )
     return {
-        "in format": round(in_format, 4),
-        "right": round(right, 4),
-        "one too high": round(too_high, 4),
-        "copied": round(copied, 4),
+        "right": round(alone.rewards_per_func[:, 0].mean().item(), 4),
+        "one too high": round(alone.rewards_per_func[:, 1].mean().item(), 4),
+        "right below the header": round(below.rewards_per_func[:, 0].mean().item(), 4),
     }
+
+
+def with_a_zero(calculator: Environment) -> Environment:
+    """The calculator with a 0 before each of its sums."""
+    return lambda completion: calculator(completion).replace(" ", " 0", 1)
+
+
+def right(prompts, completions, answer, **columns) -> list[float]:
+    """1.0 where the format is kept and the answer is the right number, with a 0 before it or without, else 0.0."""
+    spelt = (addition.correctness_reward(prompts, completions, [zero + a for a in answer]) for zero in ("", "0"))
+    return [max(both) for both in zip(*spelt)]
 
 
 def one_too_high(prompts, completions, answer, **columns) -> list[float]:
@@ -180,5 +210,5 @@ def one_too_high(prompts, completions, answer, **columns) -> list[float]:
 def told(measured: dict) -> str:
     """A run in a few words."""
     if "held out" in measured:
-        return "held out " + " ".join(f"{share:.2f}" for share in measured["held out"])
+        return "below the header " + " ".join(f"{share:.2f}" for share in measured["below the header"])
     return ", ".join(f"{name} {share:.2f}" for name, share in measured.items())
