@@ -3,7 +3,8 @@
     python -m benchmarks.real_model
 
 Nothing is trained here. `python -m benchmarks.sweeps real_model` does that for the chapter's task, in half an hour on one
-thread, and `python -m benchmarks.real_model_tasks dots` for another task with one seed.
+thread, `python -m benchmarks.real_model_tasks dots` for another task with one seed, and `python -m benchmarks.real_chapters`
+for the claims of other chapters.
 """
 
 import json
@@ -12,6 +13,7 @@ from statistics import mean
 
 import matplotlib.pyplot as plt
 
+from benchmarks import real_chapters
 from benchmarks.real_model_tasks import TASKS, recorded_runs
 from shared.plots import BLUE, COLOURS, STYLE
 from shared.recorded import Recorded, recorded
@@ -122,10 +124,25 @@ def spread_of(values: list[float]) -> str:
     return f"{mean(values):.2f}" + (f" ({low} to {high})" if low != high else "")
 
 
+def table_of_claims(runs: list[dict]) -> str:
+    """A row for each claim of a chapter: the numbers that it rests on, of each seed, and in how many seeds it holds."""
+    seeds = real_chapters.by_seed(runs)
+    rows = []
+    for claim in real_chapters.CLAIMS:
+        numbers, holds = zip(*(real_chapters.judged(claim, measured) for measured in seeds.values()))
+        told = [
+            f"{condition}, {measure}: {' '.join(f'{one:.2f}' for one in of_seeds)}"
+            for (condition, measure), of_seeds in zip(claim.compared, zip(*numbers))
+        ]
+        rows.append([claim.chapter, claim.says, "<br>".join(told), f"{sum(holds)} of {len(holds)}"])
+    return markdown(["chapter", "claim, as it is tried here", "numbers, by seed", "holds in"], rows)
+
+
 def with_tables(page: str) -> str:
-    """The page with both tables as the records have them."""
+    """The page with its tables as the records have them."""
     page = with_table(page, "table", table(recorded("real_model")))
-    return with_table(page, "tasks", table_of_tasks(recorded_runs()))
+    page = with_table(page, "tasks", table_of_tasks(recorded_runs()))
+    return with_table(page, "chapters", table_of_claims(real_chapters.recorded_runs()))
 
 
 def with_table(page: str, name: str, made: str) -> str:
