@@ -10,8 +10,6 @@ begin with, the assignment: 48 held-out stories, 12 rollouts of 4 prompts with 8
 
 import argparse
 import datetime
-import json
-import random
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +21,10 @@ import torch
 from tqdm import tqdm
 
 from benchmarks import assignment
+from benchmarks.real_model_tasks import MODEL, record, recorded_runs
 from benchmarks.sweeps.__main__ import code_version
 from benchmarks.sweeps.measuring import Clock, rounded
+from benchmarks.sweeps.real_model import by_lot as lots
 from shared import distill, grpo, rejection
 from shared.advantages import leave_one_out_advantages
 from shared.evaluate import Evaluation, evaluate
@@ -39,7 +39,6 @@ from shared.rewards import RewardFunction
 from shared.statistics import pass_at_k
 from shared.training import rows_of_step
 
-MODEL = "smollm2"
 RUNS = Path(__file__).with_name("real_chapters.json")
 TRAIN_ROWS, HELD_OUT, G = 300, 48, 8
 FAST = 5e-5  # five times the rate of the task, as in off_policy
@@ -273,12 +272,11 @@ def run(name: str, seed: int, steps: int | None = None) -> dict[str, float]:
 
 
 def reward_of(name: str, seed: int) -> RewardFunction:
-    lots = random.Random(f"lots {seed}")
     return {
         "final": assignment.reward,
         "draft": draft_reward,
         "judge": by_lot(assignment.reward, *JUDGE, seed),
-        "lots": lambda prompts, completions, **columns: [float(lots.random() < 0.5) for _ in completions],
+        "lots": lots(seed),
     }[name]
 
 
@@ -348,16 +346,6 @@ def noise(config: grpo.GRPOConfig, train_rows: list[dict], draws: int = NOISE_DR
     return {name: rounded(value / spread["plain"], 3) for name, value in spread.items()}
 
 
-def recorded_runs() -> list[dict]:
-    return json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else []
-
-
-def record(made: dict) -> None:
-    """Put a run beside the others, in the order of seeds and conditions."""
-    runs = sorted([*recorded_runs(), made], key=lambda one: (one["seed"], list(CONDITIONS).index(one["condition"])))
-    RUNS.write_text(json.dumps(runs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def by_seed(runs: Sequence[dict]) -> dict[int, Measured]:
     """Return what was measured, by seed and condition."""
     found: dict[int, dict] = {}
@@ -377,10 +365,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     seed = parser.parse_args(arguments).seed
     code = code_version()
-    there = by_seed(recorded_runs()).get(seed, {})
+    there = by_seed(recorded_runs(RUNS)).get(seed, {})
     for name in tqdm([name for name in CONDITIONS if name not in there], unit="condition"):
         made = {"condition": name, "seed": seed, "measured": run(name, seed), "code": code}
-        record(made | {"date": datetime.date.today().isoformat()})
+        made |= {"date": datetime.date.today().isoformat()}
+        record(made, RUNS, lambda one: (one["seed"], list(CONDITIONS).index(one["condition"])))
         tqdm.write(f"{name} seed {seed}: {made['measured']}")
 
 

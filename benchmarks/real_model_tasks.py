@@ -13,7 +13,7 @@ import argparse
 import datetime
 import json
 import resource
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,14 +119,14 @@ def learn_from_answers(
     return len(history)
 
 
-def recorded_runs() -> list[dict]:
-    return json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else []
+def recorded_runs(path: Path = RUNS) -> list[dict]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
-def record(made: dict) -> None:
-    """Put a run beside the others, in the order of tasks and seeds."""
-    runs = sorted([*recorded_runs(), made], key=lambda one: (list(TASKS).index(one["task"]), one["seed"]))
-    RUNS.write_text(json.dumps(runs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def record(made: dict, path: Path, order: Callable[[dict], tuple]) -> None:
+    """Put a run beside the others of a file, in an order."""
+    runs = sorted([*recorded_runs(path), made], key=order)
+    path.write_text(json.dumps(runs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def is_there(name: str, seed: int) -> bool:
@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "code": code,
         "date": datetime.date.today().isoformat(),
     }
-    record(made)
+    record(made, RUNS, lambda one: (list(TASKS).index(one["task"]), one["seed"]))
     print(json.dumps(made["stages"], indent=1), "\nreward by step", made["reward by step"])
 
 

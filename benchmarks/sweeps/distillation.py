@@ -25,13 +25,12 @@ from shared.distill import TEACHER_PROMPT, Distillation, DistillConfig, TaughtEx
 from shared.engine.chance import EVALUATION
 from shared.engine.sampling import Sampling
 from shared.evaluate import evaluate
-from shared.exact import enumerated_logps
+from shared.exact import kinds_of_answers
 from shared.grpo import GRPOConfig
 from shared.kl import completion_kl
 from shared.logps import completion_logps
 from shared.losses import masked_mean
 from shared.models import frozen_copy, load_policy
-from shared.prompts import answers_for
 from shared.recipes import RECIPES
 from shared.reference import reference_model
 from shared.rollout import Rollout, sample
@@ -206,12 +205,9 @@ def left(model) -> dict[str, float]:
     with torch.no_grad():
         base_logits, logits = (logits_and_hidden(each, rollout)[0] for each in (shared.base, model))
         distance = completion_kl(base_logits, logits, rollout.completion_mask).mean()
-        prompts = [row["prompt"] for row in shared.dots_rows]
-        numbers = enumerated_logps(model, shared.tokenizer, prompts, answers_for(shared.tokenizer, NUMBERS))
-    likeliest = [NUMBERS[number] == row["answer"] for number, row in zip(numbers.argmax(dim=1), shared.dots_rows)]
     return {
         "below header": solved(model, below_header(), temperature=0.0),
         "dots": counted.mean,
-        "dots, likeliest": sum(likeliest) / len(likeliest),
+        "dots, likeliest": kinds_of_answers(model, shared.tokenizer, shared.dots_rows, NUMBERS)["likeliest right"],
         "KL on dots": distance.item(),
     }
