@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from shared.engine.processes import ProcessLost
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # A launcher passes Ctrl-C on to processes that the terminal has told already: what comes so soon is the same wish.
 SAME_WISH = 2.0
@@ -17,7 +19,8 @@ SAME_WISH = 2.0
 def stop_after_the_step(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
     """Inside the block the first signal is remembered, and the function that is given says whether one came.
 
-    A second Ctrl-C, SAME_WISH seconds or more after the first, interrupts at once.
+    A second Ctrl-C, SAME_WISH seconds or more after the first, interrupts at once. When another process is lost the
+    launcher sends this one SIGTERM as well, which is left unheard from then on: it has yet to say why it ends.
     """
     asked_at: float | None = None
 
@@ -33,6 +36,9 @@ def stop_after_the_step(say: Callable[[str], None]) -> Iterator[Callable[[], boo
     before = {number: signal.signal(number, remember) for number in SIGNALS}
     try:
         yield lambda: asked_at is not None
+    except ProcessLost:
+        before[signal.SIGTERM] = signal.SIG_IGN
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from shared.engine.processes import ProcessLost
 from shared.run import signals
 from shared.run.signals import stop_after_the_step
 
@@ -45,3 +46,14 @@ def test_afterwards_signals_are_what_they_were():
     with stop_after_the_step(lambda text: None):
         assert signal.getsignal(signal.SIGINT) != before[0]
     assert [signal.getsignal(number) for number in signals.SIGNALS] == before
+
+
+def test_a_process_that_lost_another_lives_to_say_so():
+    """Catches a launcher's SIGTERM, sent as soon as one process is gone, that comes before the others' sentence."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(ProcessLost), stop_after_the_step(lambda text: None):
+            raise ProcessLost("gone")
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
