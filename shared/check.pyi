@@ -91,9 +91,6 @@ def win_reward(function: Callable, hint: bool = False) -> Passed:
 def exact_weights(function: Callable, hint: bool = False) -> Passed:
     """Check `f(p (N, K), R (N, K)) -> weights (N, K)` of the exact gradient."""
 
-def optimal_baseline(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(p (N, K), R (N, K), score_norms (N, K)) -> baseline (N, 1)`."""
-
 def rloo_advantages(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rewards (..., G)) -> advantages (..., G)`, each reward minus the mean of the others."""
 
