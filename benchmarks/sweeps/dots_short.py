@@ -1,7 +1,8 @@
 """The short runs of `notebooks/dots.ipynb`: six steps of 64 completions each, at other rates and in other groups.
 
-What a group's size does is told apart from how many prompts are asked by the last condition but one: the same 8 prompts
-and 64 completions as "8 prompts, G = 8", compared in pairs. Its control in the number of completions is the last one.
+What a group's size does is told apart from how many prompts are asked by "8 prompts x 4, G = 2": the same 8 prompts and
+64 completions as "8 prompts, G = 8", compared in pairs. Its control in the number of completions is "8 prompts, G = 2".
+The last two ask twice as many prompts as "8 prompts, G = 8", in twice as many steps and in steps twice as large.
 """
 
 from collections.abc import Sequence
@@ -22,12 +23,13 @@ from shared.training import mean_metrics
 
 @dataclass(frozen=True)
 class Condition:
-    """A step: how many prompts it asks, how often each, how large a group is, and the learning rate."""
+    """How many prompts a step asks, how often each, how large a group is, the learning rate, and how many steps."""
 
     prompts: int
     group: int
     rate: float
     times: int = 1
+    steps: int = 6
 
 
 CONDITIONS = {
@@ -39,6 +41,8 @@ CONDITIONS = {
     "4 prompts, G = 16": Condition(4, 16, 1e-4),
     "8 prompts x 4, G = 2": Condition(8, 2, 1e-4, times=4),
     "8 prompts, G = 2": Condition(8, 2, 1e-4),
+    "8 prompts, 12 steps": Condition(8, 8, 1e-4, steps=12),
+    "16 prompts, 6 steps": Condition(16, 8, 1e-4),
 }
 
 
@@ -59,13 +63,13 @@ class AskedAgain(GRPO):
 
 
 def run(name: str, seed: int) -> Metrics:
-    """Train six steps of a condition; greedy and sampled reward on the validation rows, groups with equal rewards, KL."""
+    """Train a condition; greedy and sampled reward on the validation rows, groups with equal rewards, KL."""
     condition = CONDITIONS[name]
     base, tokenizer = base_model()
     model = frozen_copy(base).requires_grad_(True)
     rows = dots.dataset("train", 712, seed=0)
     config = GRPOConfig(
-        steps=6,
+        steps=condition.steps,
         prompts_per_step=condition.prompts,
         num_generations=condition.group,
         max_new_tokens=dots.MAX_NEW_TOKENS,
