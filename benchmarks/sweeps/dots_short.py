@@ -23,7 +23,7 @@ from shared.training import mean_metrics
 
 @dataclass(frozen=True)
 class Condition:
-    """How many prompts a step asks, how often each, how large a group is, the learning rate, and how many steps."""
+    """The prompts of a step, how often it asks each, the size of a group, the learning rate, and the number of steps."""
 
     prompts: int
     group: int
