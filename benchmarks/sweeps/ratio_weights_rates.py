@@ -1,8 +1,8 @@
 """Controls of `notebooks/ratio_weights.ipynb`: the training of `ratio_weights` at three learning rates.
 
 A weight that shrinks a gradient or stops it is a smaller step as well, so weights are compared at the best rate of each.
-"a wide clip" has the clip's rule at 0.9, at which it hardly turns the gradient. "gradients" is that of `ratio_weights`,
-with the error that is left after the best rescaling.
+"a wide clip" has the clip's rule from 0.1 to 1.9. "gradients" is that of `ratio_weights`, with the error that is left
+after the best rescaling.
 """
 
 from dataclasses import replace
