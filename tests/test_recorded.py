@@ -259,7 +259,6 @@ def first(chapter) -> str:
 MEASURES = {
     "dots_short": ("8 prompts x 4, G = 2", "greedy", "sampled", "equal groups", "KL"),
     "analogies": (first(analogies), "validation", "held out", "soft"),
-    "async_rl_seconds": (None, "reward at 0"),
     "countdown_groups": (None, "solved", "solved, greedy"),
     "distillation": ("supervised, teacher's samples", "solved", "greedy", "below header", "dots"),
     "distillation_controls": (None, "solved", "greedy"),
@@ -289,7 +288,7 @@ MEASURES = {
 }
 TOLERANCES = {"full stops": 0.5, "KL at 30": 0.3}
 ROUGH = {("ppo", "PPO, beta 0"): 1.0, ("ppo_hacked", "hacked"): 4.0, ("ppo_hacked", "hacked, but bounded"): 4.0}
-SHORTER = {"poker": {"steps": 20}, "async_rl_seconds": {"ages": (0,)}}  # runs that are not made to their end
+SHORTER = {"poker": {"steps": 20}}  # runs that are not made to their end
 AGAIN = [
     pytest.param(chapter, condition, marks=() if condition == one else pytest.mark.exhaustive)
     for chapter, (one, *_) in MEASURES.items()
