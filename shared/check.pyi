@@ -97,17 +97,11 @@ def rloo_advantages(function: Callable, hint: bool = False) -> Passed:
 def slopes(function: Callable, hint: bool = False) -> Passed:
     """Check `f(log_r) -> {"k1": ..., "k2": ..., "k3": ...}`, the derivatives in log pi."""
 
-def alarm_rates(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(calm, honest, hacked, allowed) -> (hit, false_alarm)`: the shares of hacked and of honest runs above the threshold, above which `allowed` of the calm runs lie."""
-
-def dealt_anew(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(rewards (B,), drawn (B,), num_generations) -> (B,)`: each group's rewards in the order of its drawn numbers."""
+def accepted_wrong(function: Callable, hint: bool = False) -> Passed:
+    """Check `f(paid (T,), right (T,), false_negative) -> (T,)`: the share of the wrong answers that the judge paid."""
 
 def expected_advantages(function: Callable, hint: bool = False) -> Passed:
     """Check `f(rewards (N, G), false_positive, false_negative) -> (N, G)`: the mean pay of each completion less its group's mean."""
-
-def rubric_rewards(function: Callable, hint: bool = False) -> Passed:
-    """Check `f(items (B, F), weights (F,), required (F,)) -> (B,)`: the weighted mean of the items, 0 where a required one is not met."""
 
 def causal_policy(function: Callable, hint: bool = False) -> Passed:
     """Check `f(P (S, S, A), terminal, reward (S,), discount, sweeps) -> policy (S, A)`."""

@@ -4,7 +4,6 @@ A rule pays 1 for a right completion and 0 for a wrong one. A judge accepts and 
 
     by_lot        about every wrong completion with the same chance, about every right one with another
     by_phrase     about every wrong completion that begins with a phrase, about right ones by lot
-    by_rank       about none, but it orders the completions of a group, and equal ones by lot
 
 `notebooks/judges.ipynb` trains a policy with each of them and measures by the rule.
 """
@@ -37,19 +36,6 @@ def by_phrase(rule: RewardFunction, phrase: str, false_negative: float, seed: in
     def judge(prompts, completions, **columns) -> list[float]:
         verdicts = sober(prompts, completions, **columns)
         return [float(paid or begins_with(phrase, text)) for paid, text in zip(verdicts, completions)]
-
-    return judge
-
-
-def by_rank(rule: RewardFunction, num_generations: int, seed: int = 0) -> RewardFunction:
-    """A judge that puts the completions of each group in order, better paid ones by the rule first and equal ones by lot. It
-    pays each the share of the others that it is put before: 1 for the first of its group, 0 for the last."""
-    lots = random.Random(seed)
-
-    def judge(prompts, completions, **columns) -> list[float]:
-        ranks = [(paid or 0.0, lots.random()) for paid in rule(prompts, completions, **columns)]
-        groups = [ranks[first : first + num_generations] for first in range(0, len(ranks), num_generations)]
-        return [sum(other < rank for other in group) / (len(group) - 1) for group in groups for rank in group]
 
     return judge
 
