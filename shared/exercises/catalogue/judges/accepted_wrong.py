@@ -1,4 +1,4 @@
-"""What a judge accepts of the wrong answers, from two curves: `accepted_wrong(paid, right, false_negative) -> (T,)`.
+"""The share of wrong answers that a judge accepts, from two curves: `accepted_wrong(paid, right, false_negative) -> (T,)`.
 
 The pay of a rollout is that of its right answers and that of its wrong ones: paid = right (1 - e1) + (1 - right) e0.
 """
