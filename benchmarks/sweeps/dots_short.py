@@ -1,8 +1,7 @@
-"""The short runs of `notebooks/dots.ipynb`: six steps of 64 completions each, at other rates and in other groups.
+"""The short runs of `notebooks/dots.ipynb`: steps of 64 completions or 128, in other groups, and twice as many steps.
 
-What a group's size does is told apart from how many prompts are asked by "8 prompts x 4, G = 2": the same 8 prompts and
-64 completions as "8 prompts, G = 8", compared in pairs. Its control in the number of completions is "8 prompts, G = 2".
-The last two ask twice as many prompts as "8 prompts, G = 8", in twice as many steps and in steps twice as large.
+"32 prompts, G = 2" and "8 prompts x 4, G = 2" differ in the number of prompts alone. The last two ask twice as many
+prompts as "8 prompts, G = 8", in twice as many steps and in steps twice as large.
 """
 
 from collections.abc import Sequence
@@ -33,14 +32,9 @@ class Condition:
 
 
 CONDITIONS = {
-    "3e-05": Condition(8, 8, 3e-5),
     "8 prompts, G = 8": Condition(8, 8, 1e-4),
-    "3e-04": Condition(8, 8, 3e-4),
-    "3e-03": Condition(8, 8, 3e-3),
     "32 prompts, G = 2": Condition(32, 2, 1e-4),
-    "4 prompts, G = 16": Condition(4, 16, 1e-4),
     "8 prompts x 4, G = 2": Condition(8, 2, 1e-4, times=4),
-    "8 prompts, G = 2": Condition(8, 2, 1e-4),
     "8 prompts, 12 steps": Condition(8, 8, 1e-4, steps=12),
     "16 prompts, 6 steps": Condition(16, 8, 1e-4),
 }
