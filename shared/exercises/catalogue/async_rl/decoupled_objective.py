@@ -140,7 +140,7 @@ def draw(draw: Draw) -> Case:
         "start_logps": start,
         "sampler_logps": start - draw.numbers(B, C, least=-1.0, most=1.5),
         "advantages": draw.numbers(B),
-        "epsilon": draw.number(0.1, 0.4),
+        "epsilon": draw.choice([0.1, 0.15, 0.2, 0.3, 0.4, 1e6]),
         "cap": draw.number(1.2, 3.0),
     }
 
@@ -173,12 +173,12 @@ EXERCISE = Exercise(
         "start_logps": Numbers("B C"),
         "sampler_logps": Numbers("B C"),
         "advantages": Numbers("B"),
-        "epsilon": Scalar(usual=0.2, simple=(0.2, 0.5), most=1.0),
+        "epsilon": Scalar(usual=0.2, simple=(0.2, 0.5)),
         "cap": Scalar(usual=3.0, simple=(2.0, 3.0)),
     },
     result=TensorOf("B C"),
     gradient="logps",
     draw=draw,
     boundary=boundary,
-    valid=lambda case: 0 < case["epsilon"] < 1 <= case["cap"],
+    valid=lambda case: 0 < case["epsilon"] and 1 <= case["cap"],
 )

@@ -98,12 +98,13 @@ def draw(draw: Draw) -> Case:
     e0 = draw.numbers(count, least=0.0, most=1.0)
     e1 = draw.choice([0.0, 0.2, draw.number(0.0, 1.0)])
     paid = right * (1 - e1) + (1 - right) * e0
-    return {"paid": (1000 * paid).round() / 1000, "right": right, "false_negative": e1}
+    as_handed = draw.choice([torch.float32, torch.float64])
+    return {"paid": ((1000 * paid).round() / 1000).to(as_handed), "right": right.to(as_handed), "false_negative": e1}
 
 
 def boundary() -> list[Case]:
     cases = [([0.62], [0.4], 0.2), ([0.5, 0.8], [0.0, 0.5], 0.0), ([0.25, 0.5], [0.25, 0.75], 0.5)]
-    cases += [([0.5], [0.5], 1.0), ([0.0], [0.0], 0.2)]
+    cases += [([0.5], [0.5], 1.0), ([0.0, 0.5], [0.0, 0.5], 0.2)]
     return [{"paid": torch.tensor(p), "right": torch.tensor(r), "false_negative": e1} for p, r, e1 in cases]
 
 

@@ -72,12 +72,12 @@ def boundary() -> list[Case]:
         now = SCORED(tiny.tiny_model(0), *repeated, rollout.completion_ids, rollout.completion_mask)
     on_policy = replace(rollout, old_logps=now)
     priced = case | {"beta": 0.3}
-    equal = torch.ones(6)  # the price is all that is left
+    equal = {"rewards": torch.ones(6), "epsilon": 1e6}  # the price is all that is left, and the range has no end
     return [
         case,
         priced | {"rewards": case["rewards"].flip(0) + 9},
         case | {"rollout": on_policy},
-        priced | {"rewards": equal},
+        priced | equal,
     ]
 
 

@@ -23,7 +23,7 @@ EXERCISE = Exercise(
         "rollout": Kind(),
         "rewards": Numbers(),
         "beta": Scalar(usual=0.02),
-        "epsilon": Scalar(usual=0.2, simple=(0.5,), most=1.0),
+        "epsilon": Scalar(usual=0.2, simple=(0.5,)),
     },
     result=TensorOf(""),
     draw=draw,
