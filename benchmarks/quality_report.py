@@ -1,5 +1,6 @@
 """From the runs that `benchmarks.quality` has measured to the table of quality.md and the picture quality.png."""
 
+import json
 from pathlib import Path
 from statistics import geometric_mean
 
@@ -8,6 +9,8 @@ import matplotlib.pyplot as plt
 from shared.plots import COLOURS, STYLE
 
 HERE = Path(__file__).parent
+# Those of a real model are few and slow: they stay in the repository.
+RUNS_OF_A_REAL_MODEL = HERE / "real_model_quality.jsonl"
 WALL, CPU, REWARD = range(3)  # of a point of a curve
 HEAD = """# Time to quality
 
@@ -16,6 +19,11 @@ what stands beside the task: the geometric mean over the seeds, and the lowest a
 seed by seed. The machine is shared: on one thread CPU seconds are compared, which other programs change little, on
 two threads seconds on the wall. Runs of the contestants alternate.
 """
+
+
+def recorded_runs(results: Path) -> list[dict]:
+    """The runs of a file, a line each; of those that were made again the last."""
+    return newest([json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()])
 
 
 def newest(records: list[dict]) -> list[dict]:
@@ -101,7 +109,6 @@ def picture(records: list[dict], path: Path) -> None:
 
 
 def write_report(records: list[dict]) -> None:
-    records = newest(records)
     picture(records, HERE / "quality.png")
     text = f"{HEAD}\n{table(records)}\n\n![Held-out reward over seconds of training](quality.png)\n"
     (HERE / "quality.md").write_text(text)

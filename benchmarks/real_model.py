@@ -3,8 +3,8 @@
     python -m benchmarks.real_model
 
 Nothing is trained here. `python -m benchmarks.sweeps real_model` does that for the chapter's task, in half an hour on one
-thread, `python -m benchmarks.real_model_tasks dots` for another task with one seed, and `python -m benchmarks.real_chapters`
-for the claims of other chapters.
+thread, `python -m benchmarks.real_model_tasks dots` for another task with one seed, `python -m benchmarks.real_chapters`
+for the claims of other chapters, `python -m benchmarks.quality --model smollm2` for the time to quality beside TRL.
 """
 
 import json
@@ -13,7 +13,7 @@ from statistics import mean
 
 import matplotlib.pyplot as plt
 
-from benchmarks import real_chapters
+from benchmarks import quality_report, real_chapters
 from benchmarks.real_model_tasks import TASKS, recorded_runs
 from shared.plots import BLUE, COLOURS, STYLE
 from shared.recorded import Recorded, recorded
@@ -142,6 +142,8 @@ def with_tables(page: str) -> str:
     """The page with its tables as the records have them."""
     page = with_table(page, "table", table(recorded("real_model")))
     page = with_table(page, "tasks", table_of_tasks(recorded_runs()))
+    beside_trl = quality_report.recorded_runs(quality_report.RUNS_OF_A_REAL_MODEL)
+    page = with_table(page, "quality", f"{quality_report.table(beside_trl)}\n")
     return with_table(page, "chapters", table_of_claims(recorded_runs(real_chapters.RUNS)))
 
 

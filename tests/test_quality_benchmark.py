@@ -7,8 +7,11 @@ import pytest
 from benchmarks import quality, quality_report
 from benchmarks.contestants import Reading
 from benchmarks.quality import CONTESTANTS, GOALS, Reached, Watch
+from shared.models import COURSE_MODEL
 from shared.recipes import RECIPES
 from tests.conftest import few_of
+
+DOTS = GOALS[COURSE_MODEL]["dots"]
 
 
 def test_the_seconds_of_evaluation_are_not_counted(monkeypatch):
@@ -35,7 +38,9 @@ def test_a_run_with_tiny_numbers(contestant, monkeypatch):
     """Catches a contestant that is not told the task's reward or stops elsewhere than after its last step."""
     small = RECIPES["dots"].settings | {"prompts_per_step": 2, "num_generations": 2}
     monkeypatch.setitem(RECIPES, "dots", replace(RECIPES["dots"], settings=small, train_rows=4, eval_rows=3))
-    result = quality.run(CONTESTANTS[contestant], replace(GOALS["dots"], reward=1.1, steps=2), seed=0)
+    result = quality.run(
+        CONTESTANTS[COURSE_MODEL][contestant], COURSE_MODEL, replace(DOTS, reward=1.1, steps=2), seed=0
+    )
     assert not result["reached"] and len(result["curve"]) == 3
     seconds = [cpu for _, cpu, _ in result["curve"]]
     assert seconds[0] == 0 < seconds[1] < seconds[2]
@@ -43,7 +48,7 @@ def test_a_run_with_tiny_numbers(contestant, monkeypatch):
 
 def test_a_run_ends_as_soon_as_it_is_good_enough(monkeypatch):
     monkeypatch.setitem(RECIPES, "dots", replace(RECIPES["dots"], train_rows=16, eval_rows=3))
-    result = quality.run(CONTESTANTS["ours"], replace(GOALS["dots"], reward=0.0), seed=0)
+    result = quality.run(CONTESTANTS[COURSE_MODEL]["ours"], COURSE_MODEL, replace(DOTS, reward=0.0), seed=0)
     assert result["reached"] and len(result["curve"]) == 1
 
 
