@@ -256,16 +256,15 @@ def trl(problem: Problem, on_step: OnStep, **tuning) -> None:
     trainer.train()
 
 
-def trl_tuned(problem: Problem, on_step: OnStep) -> None:
+def trl_tuned(problem: Problem, on_step: OnStep, **options) -> None:
     """TRL as a user can tune it: activations are kept instead of computed twice (gradient checkpointing)."""
-    trl(problem, on_step, gradient_checkpointing=False, logging_steps=1000)
+    trl(problem, on_step, gradient_checkpointing=False, logging_steps=1000, **options)
 
 
 def trl_in_passes(problem: Problem, on_step: OnStep, at_once: int = 8) -> None:
     """TRL tuned, with a step in passes of 8 completions: in one pass a real model needs more than 16 GB."""
     passes = problem.config.prompts_per_step * problem.config.num_generations // at_once
-    shares = {"per_device_train_batch_size": at_once, "gradient_accumulation_steps": passes}
-    trl(problem, on_step, gradient_checkpointing=False, logging_steps=1000, **shares)
+    trl_tuned(problem, on_step, per_device_train_batch_size=at_once, gradient_accumulation_steps=passes)
 
 
 # Of the model, the prompts' batch, G and generate's options: (B, P + C) ids, those of one prompt next to each other.

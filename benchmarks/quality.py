@@ -116,29 +116,19 @@ class Watch:
         self.last = clock()
 
 
-def start_of(model: str, goal: Goal, seed: int) -> Path | str:
-    """The model by its name; or the folder of what right answers made of it, once for all contestants of a seed."""
-    recipe = RECIPES[goal.recipe]
-    folder = BUILD / "quality" / f"{goal.recipe}-{seed}"
-    policy, tokenizer = load_policy(model, device="cpu")
-    warm = recipe.warm_up_of(class_of(tokenizer, recipe.trained))
-    if warm is None:
-        return model
-    if not folder.exists():
-        materials = prepare(recipe, tokenizer, seed=seed, positions=positions_of(policy))
-        warm_up(recipe, warm, policy, tokenizer, materials.examples, seed)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        save_policy(policy, tokenizer, folder, task=goal.recipe)
-    return folder
-
-
 def run(contestant: Contestant, model: str, goal: Goal, seed: int) -> dict:
     """One run in this process: its curve, and whether it got there."""
     recipe = RECIPES[goal.recipe]
     recipe = replace(recipe, eval_rows=min(recipe.eval_rows, goal.held_out))
-    start = start_of(model, goal, seed)
-    policy, tokenizer = load_policy(start, device="cpu")
+    policy, tokenizer = load_policy(model, device="cpu")
     materials = prepare(recipe, tokenizer, seed=seed, positions=positions_of(policy))
+    start: Path | str = model
+    if warm := recipe.warm_up_of(class_of(tokenizer, recipe.trained)):
+        start = BUILD / "quality" / f"{goal.recipe}-{seed}"
+        if not start.exists():  # the first contestant of a seed makes it for all
+            warm_up(recipe, warm, policy, tokenizer, materials.examples, seed)
+            start.parent.mkdir(parents=True, exist_ok=True)
+            save_policy(policy, tokenizer, start, task=goal.recipe)
     del policy
     length = materials.max_new_tokens
     settings = recipe.settings_of("grpo", GRPOConfig, class_of(tokenizer, recipe.trained))

@@ -27,21 +27,16 @@ def test_each_kind_of_error_has_its_own_rate(e0, e1):
         assert verdicts(judge, text) == pytest.approx(rate, abs=4 * math.sqrt(rate * (1 - rate) / ASKED))
 
 
-def over_all_outcomes(rule: torch.Tensor, e0: float, e1: float) -> torch.Tensor:
-    """The mean advantages over every outcome of the lots."""
-    accepted = torch.where(rule == 1, 1 - e1, e0)
-    mean = torch.zeros(len(rule))
-    for outcome in map(torch.tensor, itertools.product((0.0, 1.0), repeat=len(rule))):
-        chance = torch.where(outcome == 1, accepted, 1 - accepted).prod().item()
-        mean += chance * (outcome - outcome.mean())
-    return mean
-
-
 @pytest.mark.parametrize(("e0", "e1"), [(0.2, 0.2), (0.1, 0.6), (0.5, 0.5), (0.7, 0.6)])
 def test_what_the_lots_make_of_a_group_is_the_mean_over_all_outcomes(e0, e1):
     """Catches a formula that holds for one pair of rates."""
     rule = torch.tensor([1.0, 0.0, 0.0, 1.0])
-    torch.testing.assert_close(over_all_outcomes(rule, e0, e1), (1 - e0 - e1) * (rule - rule.mean()))
+    accepted = torch.where(rule == 1, 1 - e1, e0)
+    mean = torch.zeros(len(rule))  # of the advantages
+    for outcome in map(torch.tensor, itertools.product((0.0, 1.0), repeat=len(rule))):
+        chance = torch.where(outcome == 1, accepted, 1 - accepted).prod().item()
+        mean += chance * (outcome - outcome.mean())
+    torch.testing.assert_close(mean, (1 - e0 - e1) * (rule - rule.mean()))
 
 
 def test_the_phrase_is_accepted_whatever_follows_and_right_ones_are_refused_by_lot():
